@@ -1,4 +1,5 @@
 /** The digest: the first thing that a person sees after more than 30 minutes away. */
+import type { Digest } from "../src/generated/Digest";
 import { expect, type Fleet, test } from "./fleet";
 import { command, go } from "./keyboard";
 import { blocked, finished, MINUTE_MS, spoolHooks } from "./pastHooks";
@@ -51,6 +52,38 @@ test("a person who opens the page again sees what was completed and what waits",
   await expect(page.locator("[data-connection=live]")).toBeAttached();
   await expect(page.locator("[data-card]").first()).toBeVisible();
   await expect(digest).toHaveCount(0);
+});
+
+test("what ended or died is listed with what was completed, and counted in what the log has more", async ({
+  fleet,
+}) => {
+  const ended = (i: number) => `00000000-0000-4000-8000-0000000000e${i}`;
+  for (let i = 0; i < 8; i++)
+    spoolHooks(fleet.server, ended(i), "billing", [
+      [50, "SessionStart", { source: "startup", model: "claude-opus-5-5" }],
+      [40 - i, "UserPromptSubmit", { prompt: `Try ${i}` }],
+      [30 - i, "SessionEnd", { reason: "prompt_input_exit" }],
+    ]);
+  spoolHooks(fleet.server, ID, "billing", [
+    [50, "SessionStart", { source: "startup", model: "claude-opus-5-5" }],
+    ...finished(25, 20, "Store totals as cents", "Totals are integers now. Done."),
+  ]);
+  const total = async () =>
+    (
+      (await (
+        await fetch(
+          `${fleet.server.url}api/digest?since=${new Date(Date.now() - 45 * MINUTE_MS).toISOString()}`,
+        )
+      ).json()) as Digest
+    ).total;
+  await expect.poll(async () => (await total()).ended, { timeout: 30_000 }).toBe(8);
+  await expect.poll(async () => (await total()).completed).toBe(1);
+  await lastUsed(fleet, 45);
+  await fleet.open();
+  const over = fleet.page.getByRole("dialog", { name: "Digest" }).getByRole("region", { name: "Completed" });
+  await expect(over.getByRole("heading")).toHaveText("Completed, ended or died, the newest first");
+  await expect(over.getByRole("listitem")).toHaveCount(6);
+  await expect(over).toContainText("3 more in the log");
 });
 
 test("a row of the digest opens the session, and the digest is gone", async ({ fleet, page }) => {

@@ -2,6 +2,7 @@
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, logged, test } from "./fleet";
+import { finished, spoolHooks } from "./pastHooks";
 
 test.describe("drawer", () => {
   test("the charts start with the first message, even if the page was opened later", async ({
@@ -90,6 +91,60 @@ test.describe("drawer", () => {
     await expect(agent("Explore")).toHaveText("$1.00");
     await expect(agent("Plan")).toHaveText("no price");
     await expect(agent("Review")).toHaveText("");
+  });
+
+  test("a subagent shows what it was started for, its task and the call that started it", async ({
+    fleet,
+    page,
+  }) => {
+    const id = "00000000-0000-4000-8000-000000000002";
+    const transcript_path = join(fleet.server.claude, "projects", "-home-dev-api", `${id}.jsonl`);
+    const folder = join(transcript_path.replace(".jsonl", ""), "subagents");
+    mkdirSync(folder, { recursive: true });
+    const line = (fields: Record<string, unknown>) =>
+      `${JSON.stringify({ timestamp: new Date().toISOString(), cwd: "/home/dev/api", sessionId: id, ...fields })}\n`;
+    writeFileSync(transcript_path, line({ type: "user", message: { role: "user", content: "Look around" } }));
+    const task = "Read every module of the store.\nReport which of them write totals.";
+    writeFileSync(
+      join(folder, "agent-a1.jsonl"),
+      line({ type: "user", isSidechain: true, agentId: "a1", message: { role: "user", content: task } }),
+    );
+    writeFileSync(
+      join(folder, "agent-a1.meta.json"),
+      JSON.stringify({
+        agentType: "Explore",
+        description: "Find who writes totals",
+        toolUseId: "toolu_start1",
+      }),
+    );
+    await fleet.hook(id, "SessionStart", { source: "startup", agent_type: "reviewer", transcript_path });
+    await fleet.hook(id, "UserPromptSubmit", { prompt: "Look around", transcript_path });
+    await fleet.hook(id, "SubagentStart", { agent_id: "a1", agent_type: "Explore", transcript_path });
+    await fleet.open();
+    const card = fleet.card(id);
+    await expect(card.locator(".chip", { hasText: "as reviewer" })).toBeVisible();
+    const pill = card.locator(".pill", { hasText: "Explore" });
+    await expect(pill).toHaveAttribute("title", /^Find who writes totals\n[\s\S]*Report which of them/);
+    await fleet.open(`#/session/${id}`);
+    const drawer = page.locator("[data-drawer]");
+    await expect(drawer.locator(".facts")).toContainText("as reviewer");
+    const agent = drawer.locator(".tree .sub", { hasText: "Explore" });
+    await expect(agent).toContainText("Find who writes totals");
+    await expect(agent.locator(".raw")).toBeHidden();
+    await agent.locator("summary").press("Enter");
+    await expect(agent.locator(".raw")).toHaveText(task);
+    await expect(agent).toContainText("Started by toolu_start1");
+  });
+
+  test("says how long the session lasted", async ({ fleet, page }) => {
+    const id = "00000000-0000-4000-8000-000000000003";
+    spoolHooks(fleet.server, id, "api", [
+      [90, "SessionStart", { source: "startup" }],
+      ...finished(80, 15, "Tidy the store", "All tidy now."),
+    ]);
+    await expect.poll(async () => (await fleet.sessions()).length).toBe(1);
+    await fleet.open(`#/session/${id}`);
+    await expect(page.locator("[data-drawer] .facts")).toContainText("75 min in all");
   });
 
   test("shows reason, timeline, conversation, agents, to-dos, files and raw payloads", async ({

@@ -1,7 +1,9 @@
 /** One board for several machines: chips, filter, grouping, the hosts view, and an answer for another machine. */
 import { expect, test } from "@playwright/test";
 import { postHook } from "./daemon";
+import type { Verdict } from "./fleet";
 import { HostFleet, hasNats } from "./hosts";
+import { servePage } from "./servePage";
 
 const works = async (url: string, id: string, prompt: string) => {
   await postHook(url, { session_id: id, hook_event_name: "SessionStart", source: "startup", cwd: "/w/api" });
@@ -14,6 +16,8 @@ const asks = async (url: string, id: string, command: string): Promise<Response>
   await postHook(url, { ...call, hook_event_name: "PreToolUse" });
   return postHook(url, { ...call, hook_event_name: "PermissionRequest" }, { "x-flightdeck-hold": "1" });
 };
+
+test.beforeEach(({ page }) => servePage(page));
 
 test("sessions of other machines are marked, grouped, filtered, and answered on their machine", async ({
   page,
@@ -37,9 +41,21 @@ test("sessions of other machines are marked, grouped, filtered, and answered on 
     await expect(card).toContainText("goes to build-1");
 
     const closed = page.locator('[data-card="two@dev-api"]');
-    await expect(closed).toContainText("This host shares no commands, so they cannot be allowed here");
+    await expect(closed).toContainText(
+      "This host shares no commands: they can be denied here, but not allowed",
+    );
     await expect(closed.getByRole("button", { name: /^Allow/ })).toHaveCount(0);
     await expect(closed).not.toContainText("rm -rf");
+    await expect(page.locator("[data-moved], [data-fresh]")).toHaveCount(0);
+    await closed.focus();
+    await page.keyboard.press("y");
+    await expect(page.locator(".key-refused")).toContainText("can be denied here, but not allowed");
+    await closed.getByRole("button", { name: "More ways to answer" }).click();
+    await page.getByText("Deny with message…").click();
+    await page.getByLabel("Why not, and what instead").fill("Keep the build");
+    await closed.getByRole("button", { name: "Deny", exact: true }).click();
+    const denied = (await (await hidden).json()) as Verdict;
+    expect(denied.hookSpecificOutput.decision).toEqual({ behavior: "deny", message: "Keep the build" });
 
     await page.getByRole("button", { name: /^Host/ }).click();
     await page
@@ -56,10 +72,8 @@ test("sessions of other machines are marked, grouped, filtered, and answered on 
     await expect(page.locator(".group-head", { hasText: "dev-api" })).toBeVisible();
 
     await card.getByRole("button", { name: /^Allow/ }).click();
-    const given = (await (await verdict).json()) as {
-      hookSpecificOutput: { decision: { behavior: string } };
-    };
-    expect(given.hookSpecificOutput.decision.behavior).toBe("allow");
+    const allowed = (await (await verdict).json()) as Verdict;
+    expect(allowed.hookSpecificOutput.decision.behavior).toBe("allow");
 
     await page
       .getByRole("navigation", { name: "Views", exact: true })
@@ -69,6 +83,13 @@ test("sessions of other machines are marked, grouped, filtered, and answered on 
     await expect(row).toContainText("no payloads");
     await expect(page.locator('tr[data-host="desk"]')).toContainText("this machine, hub");
     await expect(page.locator(".instrument.hosts")).toContainText("3 of 3 reachable");
+
+    await page.setViewportSize({ width: 390, height: 844 });
+    const tops = () =>
+      page.locator(".p-nav > *").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+    await expect.poll(async () => (await tops()).length).toBe(7);
+    expect(new Set(await tops()).size).toBe(1);
+    expect(await page.locator(".host-table").evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
   } finally {
     await fleet.stop();
   }

@@ -76,8 +76,49 @@ test("a menu and a dialog list their own keys", async ({ fleet, page }) => {
   await expect.poll(() => listed(page)).toEqual(["j k move", "/ search"]);
 });
 
-test.describe("in the overview", () => {
+test.describe("in a view without cards", () => {
   test.use({ fleetKind: "resting" });
+
+  for (const [view, rows, keys] of [
+    ["log", ".log-row", ["j k move", "n next", "/ search", "g b board"]],
+    ["hosts", null, ["n next", "g b board"]],
+    // There is no effort to search.
+    ["efforts", null, ["n next", "g b board"]],
+  ] as const)
+    test(`no key acts on the card that was selected before the view ${view} opened`, async ({
+      fleet,
+      page,
+    }) => {
+      await fleet.open();
+      await page.keyboard.press("n");
+      await expect.poll(() => listed(page)).toContain("x pick");
+      await page.goto(`${fleet.server.url}#/${view}`);
+      if (rows) await expect(page.locator(rows).first()).toBeVisible();
+      await expect.poll(() => listed(page)).toEqual(keys);
+      await expect(page.locator(".key-target")).toHaveText(
+        view === "hosts" ? "Nothing selected" : "No row selected",
+      );
+      for (const key of ["o", "t", "m", "x", "r"]) {
+        await page.keyboard.press(key);
+        await expect(fleet.refusal()).toContainText("it does nothing here");
+        await expect(fleet.refusal()).toContainText(key);
+      }
+      await page.keyboard.press("p");
+      await page.keyboard.press("1");
+      await expect(fleet.refusal()).toContainText("no card is selected");
+      await expect(page.locator("[data-drawer]")).toHaveCount(0);
+      if (!rows) {
+        await page.keyboard.press("/");
+        await expect(fleet.refusal()).toContainText("there is nothing to search here");
+        return;
+      }
+      await page.keyboard.press("j");
+      await expect.poll(() => listed(page)).toContain("↵ open");
+      const row = await page.locator(`${rows}:focus`).getAttribute("href");
+      await page.keyboard.press("o");
+      await expect(page.locator("[data-drawer]")).toBeVisible();
+      expect(row).toContain(page.url().split("#")[1] ?? "nothing");
+    });
 
   test("keys act on the row with the focus, never on the card selected before", async ({ fleet, page }) => {
     await fleet.open();

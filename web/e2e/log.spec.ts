@@ -189,6 +189,33 @@ test("the chart has the time that agents waited for the person, by project and d
   await expect(row.locator(".waited")).toContainText("19 min");
 });
 
+test("the filter of the log is in the address, apart from the filter of the board", async ({
+  fleet,
+  page,
+}) => {
+  await playPast(
+    fleet,
+    {
+      [ID]: ["billing", finished(50, 40, "Store totals as cents", "Totals are integers now. Done.")],
+      [OTHER]: ["infra", finished(30, 20, "Peer the network", "Done.")],
+    },
+    2,
+  );
+  await fleet.open("#/log");
+  await page.getByLabel("Search the log").fill("integers");
+  await page.getByRole("button", { name: /^Since/ }).click();
+  await page.getByText("All time", { exact: true }).click();
+  await expect(page).toHaveURL(/\?log\.q=integers&log\.since=all#\/log$/);
+  await page.reload();
+  await expect(page.getByLabel("Search the log")).toHaveValue("integers");
+  await expect(page.getByRole("button", { name: /^Since/ })).toContainText("All time");
+  await expect(page.locator(".log-row")).toHaveCount(1);
+  await page.getByRole("link", { name: "Board", exact: true }).click();
+  await expect(fleet.card(ID)).toBeVisible();
+  await expect(fleet.card(OTHER)).toBeVisible();
+  await expect(page.locator("#search")).toHaveValue("");
+});
+
 test("the log is reached by the header, by key and by the palette, and grouping is a choice", async ({
   fleet,
   page,

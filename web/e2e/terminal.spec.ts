@@ -94,6 +94,15 @@ test.describe("the next prompt", () => {
     errors.splice(0, errors.length, ...errors.filter((error) => !error.includes("409")));
   });
 
+  test("the palette names the pane of a session", async ({ fleet, page }) => {
+    const pane = async () => (await fleet.sessions())[0]?.seat.pane ?? "";
+    await expect.poll(pane).not.toBe("");
+    await fleet.open();
+    await page.keyboard.press("Control+k");
+    await page.getByPlaceholder("Command or session").fill(SESSION);
+    await expect(page.getByRole("option").first()).toContainText(await pane());
+  });
+
   test("is typed into the terminal after questions about a draft and a command", async ({ fleet, page }) => {
     await expect.poll(async () => (await fleet.sessions())[0]?.agent_state.state).toBe("idle");
     await fleet.open(`#/session/${SESSION}`);

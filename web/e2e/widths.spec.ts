@@ -112,10 +112,28 @@ test("with a filter a column counts what it shows, and the fleet's number stays"
   );
 });
 
-test("the palette shows what needs you first, with its terminal, and can answer", async ({ fleet, page }) => {
-  await fleet.open();
-  await page.keyboard.press("Control+k");
-  const first = page.getByRole("option").first();
-  await expect(first).toContainText(/Permission|Question|Plan|Asks/);
-  await page.keyboard.press("Escape");
+test.describe("the header of a fleet with costs", () => {
+  test.use({ fleetKind: "demo" });
+
+  for (const width of [1024, 1241, 1280, 1399, 1440, 1920])
+    test(`draws nothing over anything else at ${width} px`, async ({ fleet, page }) => {
+      await page.setViewportSize({ width, height: 844 });
+      await fleet.open();
+      await expect(page.locator(".instrument.need .readout")).toBeVisible();
+      await expect(page.locator(".instrument.spend")).toBeVisible({ visible: width > 1240 });
+      const clashes = await page.locator(".instruments").evaluate((header) => {
+        const boxOf = (one: Element) => one.getBoundingClientRect();
+        const words = Array.from(header.querySelectorAll(".k, .v, .sub, .spark")).filter((one) =>
+          one.checkVisibility(),
+        );
+        const end = boxOf(header).right;
+        return words.flatMap((one) => {
+          const [{ right }, own] = [boxOf(one), one.closest(".instrument")];
+          const next = own?.nextElementSibling;
+          const limit = next?.checkVisibility() ? boxOf(next).left : end;
+          return right > limit + 1 ? [`${one.textContent}: ${right} > ${limit}`] : [];
+        });
+      });
+      expect(clashes).toEqual([]);
+    });
 });

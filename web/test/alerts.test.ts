@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
-import { faviconUrl } from "../src/alerts/browserTab";
+import { faviconUrl, titleText } from "../src/alerts/browserTab";
 import { isNewNeed } from "../src/alerts/newNeed";
-import { type AlertSettings, isQuiet } from "../src/alerts/settings";
+import { type AlertSettings, isQuiet, urgencyOf } from "../src/alerts/settings";
+import type { Waiting } from "../src/generated/Waiting";
+import type { WaitKind } from "../src/generated/WaitKind";
 import { session } from "./session";
 
 test("only a new need alerts, never a new session or the first snapshot", () => {
@@ -32,6 +34,27 @@ test("quiet hours may span midnight", () => {
     true,
     false,
   ]);
+});
+
+test("a turn that ended with a question alerts like a question that stops the agent", () => {
+  const waiting = (kind: WaitKind): Waiting => ({ kind, label: "", icon: "", counts: false });
+  const kinds: WaitKind[] = ["blocks", "asks", "failed", "interrupted", "idle"];
+  expect(kinds.map((kind) => urgencyOf(waiting(kind)))).toEqual([
+    "blocked",
+    "blocked",
+    "failed",
+    "waiting",
+    "waiting",
+  ]);
+  expect(urgencyOf(null)).toBe("waiting");
+});
+
+test("title and tab icon show the same number, and none without a connection", () => {
+  expect(titleText(7, false)).toBe("(7) Flightdeck");
+  expect(titleText(7, true)).toBe("Flightdeck, not connected");
+  const shown = (needs: number) => />([^<]*)<\/text>/.exec(decodeURIComponent(faviconUrl(needs, false)))?.[1];
+  expect([7, 42, 99, 100, 2_000].map(shown)).toEqual(["7", "42", "99", "99+", "99+"]);
+  expect(decodeURIComponent(faviconUrl(7, true))).not.toContain("<text");
 });
 
 test("the tab icon is amber only for blocked agents with a live connection", () => {

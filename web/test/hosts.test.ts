@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import { plainAskOf } from "../src/ask/plainAsk";
 import { type Filter, matches } from "../src/board/filter";
 import { layOut } from "../src/board/layout";
 import type { Ask } from "../src/generated/Ask";
 import type { Host } from "../src/generated/Host";
-import { cannotAnswer } from "../src/hosts/answerGate";
+import { cannotAllow, cannotAnswer } from "../src/hosts/answerGate";
 import { awayMark, clockText, hostCounts, hostTerms } from "../src/hosts/hostText";
 import { session } from "./session";
 
@@ -42,7 +43,33 @@ test("a request of another machine is answered here only if that machine can be 
     "b does not accept answers from here",
   );
   const silent = session({ host: "b", owner: { ...owner, shares_payloads: false } });
-  expect(cannotAnswer(silent, permission)).toContain("shares no commands");
+  expect(cannotAnswer(silent, { kind: "question" } as Ask)).toBe("This host does not share what it asks");
+});
+
+test("a permission of a host that shares no commands can be denied here, but not allowed", () => {
+  const silent = session({ host: "b", owner: { ...owner, shares_payloads: false } });
+  expect(cannotAnswer(silent, permission)).toBeNull();
+  expect(cannotAllow(silent, permission)).toContain("shares no commands");
+  expect(cannotAllow(session({ host: "b", owner }), permission)).toBeNull();
+  expect(cannotAllow(session(), permission)).toBeNull();
+  const closed = { ...owner, accepts: [], shares_payloads: false };
+  expect(cannotAllow(session({ host: "b", owner: closed }), permission)).toContain("does not accept answers");
+});
+
+test("a request that cannot be allowed here is never answered together with others", () => {
+  const ask = {
+    ...permission,
+    id: "a1",
+    tool_input: {},
+    suggestions: [],
+    caution: null,
+    resolution: null,
+    answerable: true,
+  } as unknown as Ask;
+  expect(plainAskOf(session({ asks: [ask] }))).toBe(ask);
+  expect(plainAskOf(session({ host: "b", owner, asks: [ask] }))).toBe(ask);
+  for (const terms of [{ shares_payloads: false }, { accepts: [] }])
+    expect(plainAskOf(session({ host: "b", owner: { ...owner, ...terms }, asks: [ask] }))).toBeNull();
 });
 
 test("the board is grouped by host, and each lane keeps its order within a host", () => {

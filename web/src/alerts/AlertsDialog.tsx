@@ -18,7 +18,7 @@ import {
 import { chime } from "./sound";
 
 const ROWS: [Urgency, string, string][] = [
-  ["blocked", "Blocked", "a permission, a question or a plan stops an agent"],
+  ["blocked", "Blocked", "a permission, a question or a plan waits for you"],
   ["failed", "Failed", "a turn ended with an error"],
   ["waiting", "Waiting", "a turn is over, or you interrupted it"],
 ];

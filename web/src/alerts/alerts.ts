@@ -66,7 +66,7 @@ function announce(ready: Session[]): void {
 
 function sendAlert(session: Session): void {
   const chosen = settings.peek();
-  const loudness = chosen[urgencyOf(session.agent_state.role)];
+  const loudness = chosen[urgencyOf(session.waiting)];
   const muted =
     mutedSessions.peek().includes(session.id) || mutedProjects.peek().includes(session.project.name);
   if (

@@ -1,8 +1,9 @@
 /** Alert settings: what may notify the person, and when. Off until the person turns it on. */
 import { computed } from "@preact/signals";
+import type { Session } from "../generated/Session";
 import { persistentSignal } from "../lib/storage";
 
-/** Derived from the colour role on the wire: blocked agents, failures, and everything else that waits. */
+/** Derived from how the session waits: for an answer, after a failure, or for the next prompt. */
 export type Urgency = "blocked" | "failed" | "waiting";
 export type Loudness = "off" | "note" | "sound";
 
@@ -36,8 +37,17 @@ export const toggleMuteProject = (name: string) => {
   mutedProjects.value = toggled(mutedProjects.value, name);
 };
 
-export function urgencyOf(role: string): Urgency {
-  return role === "urgent" ? "blocked" : role === "red" ? "failed" : "waiting";
+/** A turn that ended with a question waits for an answer as a permission does. */
+export function urgencyOf(waiting: Session["waiting"]): Urgency {
+  switch (waiting?.kind) {
+    case "blocks":
+    case "asks":
+      return "blocked";
+    case "failed":
+      return "failed";
+    default:
+      return "waiting";
+  }
 }
 
 /** True inside quiet hours; a span over midnight works too. `at` is "HH:MM". */

@@ -6,7 +6,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { goToTerminal } from "../card/actions";
 import type { Ask } from "../generated/Ask";
-import { cannotAnswer } from "../hosts/answerGate";
+import { cannotAllow, cannotAnswer } from "../hosts/answerGate";
+import { refused, useAskKeys } from "../keys/askKeys";
 import { askFocus, isCurrentAsk } from "../keys/currentAsk";
 import { now, time } from "../lib/clock";
 import { openSession, sessionHref } from "../lib/route";
@@ -15,6 +16,7 @@ import { Button, NeedsDaemon } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { Countdown } from "../ui/Timer";
 import { isRepeatedClick } from "../ui/useConfirm";
+import { DenyOnlyAsk } from "./Deny";
 import { ElicitationAsk } from "./ElicitationAsk";
 import { type MissingInput, useFullAsk } from "./fullAsk";
 import { undoAnswer } from "./giveAnswer";
@@ -23,7 +25,7 @@ import { PlanAsk } from "./PlanAsk";
 import { QuestionAsk } from "./QuestionAsk";
 import { resolutionText, submissionOf } from "./submission";
 import { ToolInputView } from "./ToolInputView";
-import { toolInput } from "./toolInput";
+import { hasInput, toolInput } from "./toolInput";
 
 export type AskProps = { ask: Ask; full: boolean; missing: MissingInput | null };
 
@@ -39,10 +41,14 @@ export function AskView({ ask: carried, full }: { ask: Ask; full: boolean }) {
   const elsewhere = session ? cannotAnswer(session, ask) : null;
   if (elsewhere !== null) return <OnItsHost ask={ask} why={elsewhere} full={full} />;
   if (!ask.answerable || expired) return <InTerminal ask={ask} expired={expired} full={full} />;
-  return <OpenAsk ask={ask} full={full} missing={missing} />;
+  const denyOnly = session ? cannotAllow(session, ask) : null;
+  return <OpenAsk ask={ask} full={full} missing={missing} denyOnly={denyOnly} />;
 }
 
-function OpenAsk({ ask, full, missing }: AskProps) {
+/** `denyOnly`: why the request cannot be allowed here; null if it can. */
+type OpenAskProps = AskProps & { denyOnly: string | null };
+
+function OpenAsk({ ask, full, missing, denyOnly }: OpenAskProps) {
   const sent = submissionOf(ask.id).value;
   const current = useComputed(() => (isCurrentAsk(ask, full) ? "" : undefined));
   const element = useFreshMark();
@@ -62,7 +68,7 @@ function OpenAsk({ ask, full, missing }: AskProps) {
     >
       <div class="ask-body" inert={sent.kind === "pending"}>
         <NeedsDaemon.Provider value={true}>
-          <ByKind ask={ask} full={full} missing={missing} />
+          <ByKind ask={ask} full={full} missing={missing} denyOnly={denyOnly} />
         </NeedsDaemon.Provider>
       </div>
       <GoesTo id={ask.session_id} />
@@ -108,9 +114,10 @@ export const Pending = ({ askId, what, sendAt }: { askId: string; what: string; 
   </p>
 );
 
-function ByKind(props: AskProps) {
+function ByKind({ denyOnly, ...props }: OpenAskProps) {
   switch (props.ask.kind) {
     case "permission":
+      if (denyOnly !== null) return <DenyOnlyAsk ask={props.ask} full={props.full} why={denyOnly} />;
       return <PermissionAsk {...props} />;
     case "question":
       return <QuestionAsk {...props} />;
@@ -167,14 +174,15 @@ function GoesTo({ id }: { id: string }) {
 }
 
 /** The session belongs to another machine, which cannot be asked or does not accept an answer from here. */
-const OnItsHost = ({ ask, why, full }: { ask: Ask; why: string; full: boolean }) => (
-  <div class="ask on-its-host">
-    {ask.tool_input !== null && Object.keys(ask.tool_input).length > 0 && (
-      <ToolInputView input={toolInput(ask)} full={full} />
-    )}
-    <p class="dim">{why}</p>
-  </div>
-);
+function OnItsHost({ ask, why, full }: { ask: Ask; why: string; full: boolean }) {
+  useAskKeys(ask.id, full, { y: refused(why), d: refused(why), a: refused(why), D: refused(why) });
+  return (
+    <div class="ask on-its-host" data-ask={ask.id}>
+      {hasInput(ask) && <ToolInputView input={toolInput(ask)} full={full} />}
+      <p class="dim">{why}</p>
+    </div>
+  );
+}
 
 /** The session still waits for an answer, but this page cannot give it. */
 function InTerminal({ ask, expired, full }: { ask: Ask; expired: boolean; full: boolean }) {

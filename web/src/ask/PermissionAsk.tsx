@@ -4,10 +4,8 @@
  */
 import { useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import type { Ask } from "../generated/Ask";
 import { type AskKeys, key, refused, useAskKeys } from "../keys/askKeys";
 import { isCurrentAsk } from "../keys/currentAsk";
-import { draftOf, keyedState } from "../lib/drafts";
 import { openSession } from "../lib/route";
 import { can } from "../live/capabilities";
 import { Button } from "../ui/Button";
@@ -17,14 +15,12 @@ import { TimeLeft } from "../ui/Meters";
 import { useConfirm } from "../ui/useConfirm";
 import { ApprovalGate } from "./ApprovalGate";
 import type { AskProps } from "./AskView";
+import { DenyMessage, DenyMore, denyAndStop, denyAsk, WRITING, writingOf } from "./Deny";
 import { giveAnswer } from "./giveAnswer";
-import { MessageBox } from "./MessageBox";
 import { RulePanel, rulePanelOf } from "./RulePanel";
 import { type Suggestion, suggestionText } from "./suggestion";
 import { ToolInputView } from "./ToolInputView";
 import { fitsCard, toolInput } from "./toolInput";
-
-const writingOf = keyedState(false);
 
 export function PermissionAsk(props: AskProps) {
   const { ask, full, missing } = props;
@@ -42,7 +38,7 @@ export function PermissionAsk(props: AskProps) {
     wasCurrent.current = current;
   });
   const writing = writingOf(ask.id);
-  const deny = (event: UIEvent) => giveAnswer(ask, { decision: "deny" }, "Denied", event);
+  const deny = (event: UIEvent) => denyAsk(ask, event);
   const always = (suggestion: Suggestion, event: UIEvent) =>
     giveAnswer(ask, { decision: "allow", updated_permissions: [suggestion] }, "Always allowed", event);
   const yes = (event: UIEvent) => void (warning ? confirm.press(event) : allow(event));
@@ -114,9 +110,7 @@ export function PermissionAsk(props: AskProps) {
             full={full}
             onMessage={write}
             onRule={can("rules") ? makeRule : null}
-            onStop={(event) =>
-              giveAnswer(ask, { decision: "deny", interrupt: true }, "Denied and interrupted", event)
-            }
+            onStop={(event) => denyAndStop(ask, event)}
           />
         )}
         {ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}
@@ -126,24 +120,6 @@ export function PermissionAsk(props: AskProps) {
   );
 }
 
-const WRITING: AskKeys = Object.fromEntries(
-  ["y", "d", "a", "D"].map((name) => [name, refused("a message is being written: send or cancel it first")]),
-);
-
-const DenyMessage = ({ ask }: { ask: Ask }) => (
-  <MessageBox
-    draft={draftOf(ask.id)}
-    label="Why not, and what instead"
-    send="Deny"
-    onSend={(message, event) =>
-      giveAnswer(ask, { decision: "deny", message }, "Denied with a message", event)
-    }
-    onCancel={() => {
-      writingOf(ask.id).value = false;
-    }}
-  />
-);
-
 /** The whole reason why a second press is needed. The person reads it before pressing the button below it. */
 const Caution = ({ text }: { text: string }) => (
   <p class="caution">
@@ -151,57 +127,6 @@ const Caution = ({ text }: { text: string }) => (
     <span>{text}: asks twice</span>
   </p>
 );
-
-/** The drawer shows the two other ways to deny as buttons; a card has them in a menu. */
-type DenyMoreProps = {
-  full: boolean;
-  onMessage: () => void;
-  onStop: (event: UIEvent) => void;
-  onRule: (() => void) | null;
-};
-
-function DenyMore({ full, onMessage, onStop, onRule }: DenyMoreProps) {
-  if (full)
-    return (
-      <>
-        <Button kind="ghost" onClick={onMessage} keys="D">
-          Deny with message… <kbd>D</kbd>
-        </Button>
-        <Button kind="ghost" onClick={onStop}>
-          Deny and interrupt
-        </Button>
-        {onRule && (
-          <Button kind="ghost" onClick={onRule} keys="w">
-            Make this a rule… <kbd>w</kbd>
-          </Button>
-        )}
-      </>
-    );
-  return (
-    <Menu
-      label="More ways to answer"
-      button={(open, toggle) => (
-        <Button kind="ghost" square onClick={toggle} expanded={open} label="More ways to answer">
-          <Icon name="more" small />
-        </Button>
-      )}
-    >
-      {() => [
-        <MenuItem key="message" onClick={onMessage}>
-          Deny with message…
-        </MenuItem>,
-        <MenuItem key="stop" onClick={onStop}>
-          Deny and interrupt
-        </MenuItem>,
-        onRule && (
-          <MenuItem key="rule" onClick={onRule}>
-            Make this a rule…
-          </MenuItem>
-        ),
-      ]}
-    </Menu>
-  );
-}
 
 type AlwaysProps = {
   suggestions: Suggestion[];

@@ -1,10 +1,11 @@
 /**
- * Asks that one press may answer together with others: permissions whose whole input fits a card and that can be
- * undone. Everything else is read and answered by itself.
+ * Asks that one press may answer together with others: permissions that may be allowed here, whose whole input fits
+ * a card, and that can be undone. Everything else is read and answered by itself.
  */
 import { openAsks } from "../card/headline";
 import type { Ask } from "../generated/Ask";
 import type { Session } from "../generated/Session";
+import { cannotAllow } from "../hosts/answerGate";
 import { groupBy } from "../lib/groupBy";
 import { isTruncated } from "./fullAsk";
 import { submissionOf } from "./submission";
@@ -13,7 +14,7 @@ import { fitsCard, toolInput } from "./toolInput";
 /** The only open ask of the session, if it is plain. */
 export function plainAskOf(session: Session): Ask | null {
   const [ask, ...more] = openAsks(session);
-  return ask && more.length === 0 && isPlain(ask) ? ask : null;
+  return ask && more.length === 0 && isPlain(ask) && cannotAllow(session, ask) === null ? ask : null;
 }
 
 const isPlain = (ask: Ask): boolean =>

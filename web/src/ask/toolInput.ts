@@ -17,6 +17,10 @@ export type ToolInput = Shape & { rest: Values };
 
 type Fields = Record<string, unknown>;
 
+/** A host that shares no commands sends none. */
+export const hasInput = ({ tool_input }: Pick<Ask, "tool_input">): boolean =>
+  tool_input !== null && Object.keys(tool_input).length > 0;
+
 export function toolInput({ tool_input, kind }: Pick<Ask, "tool_input" | "kind">): ToolInput {
   const input = tool_input ?? {};
   if (kind === "plan") return { kind: "plan", markdown: text(input.plan), rest: restOf(input, ["plan"]) };

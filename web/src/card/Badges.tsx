@@ -1,4 +1,4 @@
-/** Badges of a card: its effort, several terminals, subagents, background work, queued prompts, the last failure. */
+/** Badges of a card: its effort, its agent type, several terminals, subagents, background work, queued prompts, the last failure. */
 import { EffortChip } from "../efforts/EffortChip";
 import type { Process } from "../generated/Process";
 import type { Session } from "../generated/Session";
@@ -12,18 +12,24 @@ import { Elapsed } from "../ui/Timer";
 const PILLS_MAX = 4;
 
 export function Badges({ session }: { session: Session }) {
-  const { background, effort, processes, queued_prompts, last_failure, failure_is_past, sub_agents } =
-    session;
+  const { agent_type, background, effort, processes, queued_prompts, last_failure } = session;
+  const { failure_is_past, sub_agents } = session;
   const over = (agent: SubAgent) => agent.state === "done";
   // A failed subagent stays on the card: it no longer runs, but the person should see it.
   const live = sub_agents.filter((a) => !over(a));
   const pills = (live.length > 0 ? [...live, ...sub_agents.filter(over)] : []).slice(0, PILLS_MAX);
   const more = live.length - pills.length;
   const work = background?.agents || background?.shells || queued_prompts;
-  if (!pills.length && processes.length < 2 && !work && !last_failure && !effort) return null;
+  if (!pills.length && processes.length < 2 && !work && !last_failure && !effort && !agent_type) return null;
   return (
     <div class="badges">
       {effort && <EffortChip effort={effort} />}
+      {agent_type && (
+        <span class="chip" title={`Runs as the agent ${agent_type}`}>
+          <Icon name="model" small />
+          <span class="clip">as {agent_type}</span>
+        </span>
+      )}
       {processes.length > 1 && (
         <span class="chip" title={processes.map(terminal).join("\n")}>
           <Icon name="pane" small />
@@ -92,11 +98,20 @@ const PILL_CLASSES: Partial<Record<SubAgent["state"], string>> = {
   failed: "pill failed",
 };
 
+/** Longest part of a task in a tooltip; the drawer has all of it. */
+const TASK_CHARS_MAX = 600;
+
+/** What the subagent was started for, what it does now, and its task. */
+function agentTitle({ description, label, prompt }: SubAgent): string {
+  const task = prompt && prompt.length > TASK_CHARS_MAX ? `${prompt.slice(0, TASK_CHARS_MAX)} …` : prompt;
+  return [description, label, task && `\n${task}`].filter(Boolean).join("\n");
+}
+
 function Pill({ agent }: { agent: SubAgent }) {
   const icon = PILL_ICONS[agent.state] ?? (agent.label ? "tool" : "spark");
   const cls = PILL_CLASSES[agent.state] ?? "pill";
   return (
-    <span class={cls} title={agent.label ?? undefined}>
+    <span class={cls} title={agentTitle(agent)}>
       <Icon name={icon} small spin={icon === "spark"} />
       <b>{agent.type}</b>
       <span class="clip">

@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 import { standing } from "../assignment/standing";
 import type { Assignment } from "../generated/Assignment";
 import type { Digest } from "../generated/Digest";
+import type { DigestSums } from "../generated/DigestSums";
 import type { ProjectDigest } from "../generated/ProjectDigest";
 import { nextNeed } from "../keys/cursor";
 import { time } from "../lib/clock";
@@ -16,7 +17,7 @@ import { Button, Segmented } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { Elapsed } from "../ui/Timer";
 import { type DigestPeriod, digest, digestFailure, digestPeriod, loadDigest, longAway } from "./digestData";
-import { type Part, partsOf } from "./headline";
+import { overCount, type Part, partsOf } from "./headline";
 
 /** Rows of each list; the log has all. */
 const WAITING_ROWS = 6;
@@ -114,7 +115,7 @@ function Content({ found }: { found: Digest }) {
         {working > 0 && `; ${working === 1 ? "1 is" : `${working} are`} at work now`}.
       </p>
       <Waiting assignments={found.waiting} />
-      <Completed assignments={found.completed} total={found.total.completed} />
+      <Completed assignments={found.completed} total={found.total} />
       <Projects projects={found.projects} />
     </div>
   );
@@ -158,12 +159,13 @@ function WaitingLink({ assignment: a }: { assignment: Assignment }) {
   );
 }
 
-function Completed({ assignments, total }: { assignments: Assignment[]; total: number }) {
+function Completed({ assignments, total }: { assignments: Assignment[]; total: DigestSums }) {
   if (assignments.length === 0) return null;
-  const more = Math.max(total, assignments.length) - Math.min(assignments.length, COMPLETED_ROWS);
+  const shown = Math.min(assignments.length, COMPLETED_ROWS);
+  const more = Math.max(overCount(total), assignments.length) - shown;
   return (
     <section aria-label="Completed">
-      <h3>Completed, the newest first</h3>
+      <h3>{total.ended + total.died > 0 ? "Completed, ended or died" : "Completed"}, the newest first</h3>
       <ul class="digest-done">
         {assignments.slice(0, COMPLETED_ROWS).map((a) => {
           const { label, icon, tone } = standing(a);
@@ -207,7 +209,7 @@ function Projects({ projects }: { projects: ProjectDigest[] }) {
               <th scope="row" class="clip">
                 {project}
               </th>
-              <td>{sums.completed + sums.ended + sums.died || "·"}</td>
+              <td>{overCount(sums) || "·"}</td>
               <td>{roundedDuration(sums.working_seconds * 1000)}</td>
               <td class={sums.waiting_seconds >= 1 ? "attn" : "dim"}>
                 {roundedDuration(sums.waiting_seconds * 1000)}

@@ -14,7 +14,7 @@ import { EffortChip } from "../efforts/EffortChip";
 import type { Session } from "../generated/Session";
 import { ConnectionBanner } from "../header/ConnectionBanner";
 import { KeyFooter } from "../keys/KeyFooter";
-import { modelName } from "../lib/format";
+import { modelName, roundedDuration } from "../lib/format";
 import { closeSession } from "../lib/route";
 import { can } from "../live/capabilities";
 import { Modal } from "../overlay/Modal";
@@ -171,6 +171,9 @@ function ConfirmButton({ first, second, act }: { first: string; second: string; 
   );
 }
 
+const dayAndTime = (iso: string) =>
+  new Date(iso).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+
 function Facts({ session: s }: { session: Session }) {
   return (
     <div class="facts">
@@ -201,6 +204,12 @@ function Facts({ session: s }: { session: Session }) {
           {modelName(s.model)}
         </span>
       )}
+      {s.agent_type && (
+        <span title="The type that claude --agent was started with">
+          <Icon name="model" small />
+          as {s.agent_type}
+        </span>
+      )}
       {s.permission_mode && s.permission_mode !== "default" && (
         <span>
           <Icon name="rule" small />
@@ -216,6 +225,14 @@ function Facts({ session: s }: { session: Session }) {
               , <Elapsed since={s.current_turn_started_at} />
             </>
           )}
+        </span>
+      )}
+      {s.duration_seconds >= 1 && (
+        <span
+          title={`From its start on ${dayAndTime(s.started_at)} to its ${s.ended_at ? "end" : "last activity"}`}
+        >
+          <Icon name="clock" small />
+          {roundedDuration(s.duration_seconds * 1000)} in all
         </span>
       )}
       {s.cache?.status === "warm" && s.cache.expires_at && (

@@ -155,13 +155,39 @@ function Agent({ agent, name }: { agent: SubAgent; name: string }) {
       <span class="n">
         <Icon name={icon} small />
         <b>{name}</b>
-        <em class="clip">{agent.label}</em>
+        <em class="clip" title={agent.label}>
+          {agent.label}
+        </em>
       </span>
       <span class="c">{took ?? (agent.started_at && <Elapsed since={agent.started_at} />)}</span>
       <CostMetric cost={agent.cost} of="this agent" />
+      <AgentTask agent={agent} />
     </li>
   );
 }
+
+/** What the subagent was started for. Its whole task and the call that started it are folded. */
+function AgentTask({ agent: { description, prompt, tool_use_id } }: { agent: SubAgent }) {
+  const line = description ?? firstLine(prompt);
+  if (prompt === null && tool_use_id === null) return line && <p class="task">{line}</p>;
+  return (
+    <details class="task">
+      <summary>{line ?? "Its call"}</summary>
+      {prompt !== null && (
+        <pre class="raw" tabIndex={0}>
+          {prompt}
+        </pre>
+      )}
+      {tool_use_id !== null && (
+        <p class="dim">
+          Started by <code>{tool_use_id}</code>
+        </p>
+      )}
+    </details>
+  );
+}
+
+const firstLine = (text: string | null) => text?.trim().split("\n")[0] || null;
 
 function Todos({ session: { progress_items: items } }: { session: Session }) {
   if (items.length === 0) return null;

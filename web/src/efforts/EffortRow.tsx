@@ -2,7 +2,7 @@
 import type { Effort } from "../generated/Effort";
 import { plural } from "../lib/format";
 import { effortHref } from "../lib/route";
-import { focusedRow } from "../lib/selection";
+import { rowFocus } from "../lib/selection";
 import { Icon, WireIcon } from "../ui/Icon";
 import { doing, numbersOf, openWindow, sessionOf } from "./current";
 import { EffortCost } from "./EffortCost";
@@ -19,12 +19,7 @@ export function EffortRow({ effort, isShown }: { effort: Effort; isShown: boolea
       href={effortHref(effort.id)}
       aria-current={isShown ? "true" : undefined}
       data-effort={effort.id}
-      onFocus={() => {
-        focusedRow.value = session?.id ?? null;
-      }}
-      onBlur={() => {
-        focusedRow.value = null;
-      }}
+      {...rowFocus(session?.id ?? null)}
     >
       <span class="effort-head">
         <code>

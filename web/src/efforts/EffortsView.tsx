@@ -14,6 +14,7 @@ import {
   efforts,
   failure,
   followEfforts,
+  isEmpty,
   loading,
   loadMore,
   nextBefore,
@@ -28,8 +29,7 @@ export function EffortsView() {
   const opened = openEffortId.value;
   const shown = opened === null ? found[0] : efforts.value.find((effort) => effort.id === opened);
   const isLoaded = nextBefore.value === null;
-  if (isLoaded && efforts.value.length === 0 && effortFilter.value.which === "all" && opened === null)
-    return <NoEffort />;
+  if (isEmpty.value) return <NoEffort />;
   return (
     <>
       <EffortBar found={found.length} />

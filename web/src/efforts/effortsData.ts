@@ -1,5 +1,5 @@
 /** The data of the efforts view: pages from the daemon, then live changes. */
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import type { Effort } from "../generated/Effort";
 import { errorText } from "../lib/errorText";
 import { pagedList } from "../lib/pagedList";
@@ -19,6 +19,15 @@ export const effortFilter = signal<EffortFilter>(NO_FILTER);
 export const efforts = signal<Effort[]>([]);
 /** The id in the address of the page, if the daemon does not know it. */
 export const unknownId = signal<string | null>(null);
+
+/** True if there is no effort at all. Then the view has no search and no list. */
+export const isEmpty = computed(
+  () =>
+    nextBefore.value === null &&
+    efforts.value.length === 0 &&
+    effortFilter.value.which === "all" &&
+    openEffortId.value === null,
+);
 
 /** Changes that arrive while a page is loaded. */
 const waiting = new Map<string, Effort>();

@@ -164,12 +164,17 @@ function Hooks() {
   const status = hookStatus.value;
   if (!status) return null;
   const problem = hookProblem(status);
-  const last = lastEventAt.value ? (
-    <>
-      last event <Ago at={lastEventAt.value} />
-    </>
-  ) : (
-    "no event yet"
+  const last = (
+    <span class="last-event">
+      ,{" "}
+      {lastEventAt.value ? (
+        <>
+          last event <Ago at={lastEventAt.value} />
+        </>
+      ) : (
+        "no event yet"
+      )}
+    </span>
   );
   return (
     <div
@@ -189,7 +194,8 @@ function Hooks() {
           </span>
         ) : (
           <span class="sub">
-            <b>{status.simulated ? "Simulated" : status.wanted ? "In place" : "Off"}</b>, {last}
+            <b>{status.simulated ? "Simulated" : status.wanted ? "In place" : "Off"}</b>
+            {last}
           </span>
         )}
       </div>

@@ -2,7 +2,7 @@
 import { pendingAnswers } from "../ask/giveAnswer";
 import { headline } from "../card/headline";
 import type { Session } from "../generated/Session";
-import { openId, view } from "../lib/route";
+import { openId, type View, view } from "../lib/route";
 import { revision, sessionSignal } from "../live/store";
 import { isOffline } from "../live/stream";
 import { overlay } from "../overlay/overlay";
@@ -73,6 +73,14 @@ const KeyCaps = ({ keys, class: cls }: { keys: ValidKey[]; class: string }) => (
   </ul>
 );
 
+const NOTHING_SELECTED: Record<View, string> = {
+  board: "No card selected",
+  overview: "No row selected",
+  log: "No row selected",
+  efforts: "No row selected",
+  hosts: "Nothing selected",
+};
+
 function Selected({ session, picked }: { session: Session | undefined; picked: number }) {
   if (picked > 0)
     return (
@@ -80,12 +88,7 @@ function Selected({ session, picked }: { session: Session | undefined; picked: n
         <b>{picked} picked</b>
       </p>
     );
-  if (!session)
-    return (
-      <p class="key-target dim">
-        No {view.value === "overview" || view.value === "efforts" ? "row" : "card"} selected
-      </p>
-    );
+  if (!session) return <p class="key-target dim">{NOTHING_SELECTED[view.value]}</p>;
   const { state, what } = headline(session);
   return (
     <p class="key-target clip">

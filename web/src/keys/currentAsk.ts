@@ -23,11 +23,9 @@ export function currentAskOf(session: Session): Ask | null {
   return waiting.find((ask) => ask.id === askFocus.value) ?? waiting[0] ?? open[0] ?? null;
 }
 
-/** The session that keys act on: the open one, that of the row with the focus, or the selected card. */
-export const targetId = (): string | null => openId.value ?? (hasRows() ? focusedRow.value : cursor.value);
-
-/** Views whose rows set `focusedRow`. */
-const hasRows = () => view.value === "overview" || view.value === "efforts";
+/** The session that keys act on: the open one, the selected card of the board, or that of the row with the focus. */
+export const targetId = (): string | null =>
+  openId.value ?? (view.value === "board" ? cursor.value : focusedRow.value);
 
 /** True for the ask that has the key caps. An ask on a card has none while the drawer is open. */
 export function isCurrentAsk(ask: Ask, inDrawer: boolean): boolean {

@@ -3,28 +3,20 @@
  * fields are ignored. The map is in decision 0018.
  */
 
+import { effect } from "@preact/signals";
 import { goToTerminal, mute } from "../card/actions";
 import { canPark, PARK_CHOICES, park, unpark } from "../card/parking";
 import { openDigest } from "../digest/digestData";
 import { closeSession, goTo, openEffortId, openId, openSession, type View, view } from "../lib/route";
-import { unfolded } from "../lib/selection";
+import { focusedRow, unfolded } from "../lib/selection";
 import { sessionSignal } from "../live/store";
 import { isOffline, reconnectNow } from "../live/stream";
 import { closeOverlay, overlay } from "../overlay/overlay";
 import { pressAnswerKey, pressUndo, startAnswerKeys } from "./answerKeys";
 import { targetId } from "./currentAsk";
-import {
-  besideInNeed,
-  cardElement,
-  cursor,
-  firstOf,
-  focusCard,
-  nextNeed,
-  stepInLane,
-  stepLane,
-  stepRow,
-} from "./cursor";
+import { cardElement, cursor, firstOf, focusCard, nextNeed, stepInLane, stepLane, stepRow } from "./cursor";
 import { isTextField, leaveField, startFieldKeys } from "./fieldKeys";
+import { goToNeed } from "./goToNeed";
 import { clearPicks, pickedSessions, picks, togglePick } from "./picks";
 import { type Prefix, prefix } from "./prefix";
 import { clearRefusal, refuse } from "./refusal";
@@ -49,6 +41,11 @@ export function startKeys(): void {
   startAnswerKeys();
   startFieldKeys();
   showKeyCapsForKeys();
+  // A row that is removed with the focus on it may not report that it lost the focus.
+  effect(() => {
+    void view.value;
+    focusedRow.value = null;
+  });
   // A held Enter counts once. Repeats would press the button that the first press focused.
   addEventListener(
     "keydown",
@@ -194,8 +191,7 @@ function onPage(event: KeyboardEvent): boolean {
     case "p":
       return id !== null && pressPark(id, event);
     case "/":
-      document.getElementById("search")?.focus();
-      return true;
+      return did(goToSearch);
     case "?":
       overlay.value = "help";
       return true;
@@ -218,6 +214,12 @@ function onPage(event: KeyboardEvent): boolean {
   }
 }
 
+function goToSearch(): void {
+  const field = document.getElementById("search");
+  if (field) field.focus();
+  else refuse("/", "there is nothing to search here");
+}
+
 function did(act: () => void): true {
   act();
   return true;
@@ -231,17 +233,6 @@ function inView(name: View, act: () => void): boolean {
 const onBoard = (act: () => void) => inView("board", act);
 /** Views that consist of rows. */
 const inRows = (act: () => void) => inView("overview", act) || inView("log", act) || inView("efforts", act);
-
-/** n always means next: on the board it selects, in the drawer it opens. */
-function goToNeed(by: 1 | -1): void {
-  const name = by > 0 ? "n" : "N";
-  const open = openId.value;
-  if (open === null && view.value !== "board") goTo("board");
-  const next = open === null ? nextNeed(by) : besideInNeed(open, by);
-  if (next === null) refuse(name, "nothing needs you");
-  else if (next === open) refuse(name, "there is no other that needs you");
-  else if (open !== null) openSession(next);
-}
 
 /** x: picks the selected card, or unpicks it. */
 function pressPick(id: string): void {

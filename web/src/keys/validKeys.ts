@@ -3,7 +3,7 @@ import { pendingAnswers, pendingOf } from "../ask/giveAnswer";
 import { plainAskOf } from "../ask/plainAsk";
 import { layout } from "../board/currentLayout";
 import { canPark, PARK_CHOICES } from "../card/parking";
-import { efforts } from "../efforts/effortsData";
+import { efforts, isEmpty } from "../efforts/effortsData";
 import type { Session } from "../generated/Session";
 import { openEffortId, openId, view } from "../lib/route";
 import { unfolded } from "../lib/selection";
@@ -31,9 +31,17 @@ export function validKeys(session: Session | undefined): ValidKey[] {
   if (prefix.value === "g") return PLACES;
   if (prefix.value === "p") return [...PARK_CHOICES.map(({ key, label }): ValidKey => [key, label]), CANCEL];
   if (openId.value !== null) return withWayOut(keysOf(session, true), "close");
-  if (view.value === "overview") return overviewKeys(session);
-  if (view.value === "efforts") return effortKeys(session);
-  return picks.value.length > 0 ? pickKeys() : boardKeys(session);
+  switch (view.value) {
+    case "overview":
+    case "log":
+      return rowKeys(session);
+    case "efforts":
+      return effortKeys(session);
+    case "hosts":
+      return [...nextKey(), ["g b", "board"], ...connectKey()];
+    case "board":
+      return picks.value.length > 0 ? pickKeys() : boardKeys(session);
+  }
 }
 
 /** Escape means one thing at a time: first it disarms an answer. */
@@ -68,8 +76,8 @@ function boardKeys(session: Session | undefined): ValidKey[] {
   return session && unfolded.value === session.id ? withWayOut(keys, "fold") : keys;
 }
 
-/** The rows of the overview are opened; requests are answered on the board and in the drawer. */
-function overviewKeys(session: Session | undefined): ValidKey[] {
+/** The rows of the overview and of the log are opened; requests are answered on the board and in the drawer. */
+function rowKeys(session: Session | undefined): ValidKey[] {
   const keys: ValidKey[] = session ? [["↵", "open"], ...sessionKeys(session)] : [];
   return [...keys, ["j k", "move"], ...nextKey(), ["/", "search"], ["g b", "board"], ...connectKey()];
 }
@@ -78,7 +86,9 @@ function overviewKeys(session: Session | undefined): ValidKey[] {
 function effortKeys(session: Session | undefined): ValidKey[] {
   const keys: ValidKey[] = session ? [["o", "session"], ...sessionKeys(session)] : [];
   if (efforts.value.length > 0) keys.unshift(["j k", "move"], ["↵", "open"]);
-  keys.push(...nextKey(), ["/", "search"], ["g b", "board"], ...connectKey());
+  keys.push(...nextKey());
+  if (!isEmpty.value) keys.push(["/", "search"]);
+  keys.push(["g b", "board"], ...connectKey());
   return openEffortId.value === null ? keys : withWayOut(keys, "all efforts");
 }
 

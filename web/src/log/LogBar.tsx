@@ -5,7 +5,7 @@ import { Segmented } from "../ui/Button";
 import { Choice, SearchField } from "../ui/FilterControls";
 import { type LogFilter, NO_FILTER, OUTCOMES, type Outcome, PERIODS, type Period } from "./filter";
 import type { GroupOrder } from "./groups";
-import { logFilter, rows } from "./logData";
+import { logFilter, nextBefore, rows } from "./logData";
 
 export const groupOrder = persistentSignal<GroupOrder>("log-order", "day");
 
@@ -26,7 +26,7 @@ export function LogBar({ found, projects }: { found: number; projects: string[] 
   return (
     <div class="bar log-bar" role="search">
       <SearchField
-        placeholder="Search what was asked and said"
+        placeholder="Search titles and last messages"
         label="Search the log"
         value={logFilter.value.text}
         onChange={(text) => change({ text })}
@@ -54,6 +54,7 @@ export function LogBar({ found, projects }: { found: number; projects: string[] 
       {isFiltering() && (
         <span class="found" role="status">
           {found} of {rows.value.length}
+          {nextBefore.value !== null && " loaded"}
           <button type="button" class="btn ghost" onClick={clearLogFilter}>
             Clear
           </button>

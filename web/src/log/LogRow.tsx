@@ -6,13 +6,19 @@ import type { AssignmentCost } from "../generated/AssignmentCost";
 import { time } from "../lib/clock";
 import { clockTime, plural, usd } from "../lib/format";
 import { sessionHref } from "../lib/route";
+import { rowFocus } from "../lib/selection";
 import { Icon } from "../ui/Icon";
 
 export function LogRow({ row }: { row: Reading }) {
   const { assignment: a } = row;
   const { label, icon, tone } = standing(a);
   return (
-    <a class={`log-row tone-${tone}`} href={sessionHref(a.session_id, a.opened_at)} data-assignment={a.id}>
+    <a
+      class={`log-row tone-${tone}`}
+      href={sessionHref(a.session_id, a.opened_at)}
+      data-assignment={a.id}
+      {...rowFocus(a.session_id)}
+    >
       <span class="when">
         {clockTime(time(a.opened_at))}
         <span>

@@ -64,6 +64,7 @@ function hasOutcome({ state, outcome }: Assignment, wanted: Outcome): boolean {
   return outcome === wanted;
 }
 
+/** The page has the title and the last message of an assignment, not what was said in between. */
 const searched = (a: Assignment) =>
   [a.title, a.last_message, a.project.name, a.project.worktree, a.seat, standing(a).label]
     .join("\n")

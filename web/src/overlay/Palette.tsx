@@ -1,16 +1,18 @@
 /** The command palette (Cmd/Ctrl-K): finds commands and sessions by a few letters. */
 import { useSignal } from "@preact/signals";
-import { isTruncated } from "../ask/fullAsk";
 import { giveAnswer } from "../ask/giveAnswer";
-import { fitsCard, toolInput } from "../ask/toolInput";
+import { plainAskOf } from "../ask/plainAsk";
+import { isUnanswered } from "../ask/submission";
+import { toolInput } from "../ask/toolInput";
 import { headline } from "../card/headline";
 import { openDigest } from "../digest/digestData";
 import type { Session } from "../generated/Session";
-import { unansweredAsks } from "../keys/currentAsk";
-import { focusCard, nextNeed } from "../keys/cursor";
+import { focusCard } from "../keys/cursor";
+import { goToNeed } from "../keys/goToNeed";
 import { density, grouping, nextTheme, showDone, sort } from "../lib/preferences";
 import { goTo, openSession } from "../lib/route";
 import { allSessions } from "../live/store";
+import { isOffline } from "../live/stream";
 import { Icon, WireIcon } from "../ui/Icon";
 import { Modal } from "./Modal";
 import { closeOverlay, overlay } from "./overlay";
@@ -19,8 +21,17 @@ type Entry = { key: string; text: string; hint: string; icon: string; run: (even
 
 const next = <T,>(all: T[], now: T): T => all[(all.indexOf(now) + 1) % all.length] ?? now;
 
+/** Nothing behind the dialog takes the focus before the dialog is gone. */
+const afterClosing = (act: () => void) => () => void requestAnimationFrame(act);
+
 const COMMANDS: Entry[] = [
-  { key: "next", text: "Next that needs you", hint: "n", icon: "right", run: () => void nextNeed() },
+  {
+    key: "next",
+    text: "Next that needs you",
+    hint: "n",
+    icon: "right",
+    run: afterClosing(() => goToNeed(1)),
+  },
   { key: "board", text: "Go to the board", hint: "g b", icon: "group", run: () => goTo("board") },
   { key: "overview", text: "Go to the overview", hint: "g o", icon: "strip", run: () => goTo("overview") },
   {
@@ -142,7 +153,7 @@ function find(text: string): Entry[] {
 }
 
 const SESSIONS_MAX = 8;
-const needs = (s: Session) => s.waiting?.counts === true;
+const needs = (s: Session) => s.waiting?.counts === true && !s.parked;
 
 const seatOf = ({ seat }: Session) => [seat.name, seat.pane].filter(Boolean).join(" ");
 const searched = (s: Session) =>
@@ -167,12 +178,12 @@ const sessionEntry = (s: Session): Entry => ({
   },
 });
 
-/** Allow and deny of a permission whose whole input is on its card; all else is opened first. */
+/** Allow and deny of a command that one press may answer; all else is opened first. */
 function answerEntries(s: Session): Entry[] {
-  const [ask, ...more] = unansweredAsks(s);
-  if (!ask || more.length > 0 || ask.kind !== "permission" || ask.caution || isTruncated(ask)) return [];
+  const ask = plainAskOf(s);
+  if (isOffline.value || !ask || !isUnanswered(ask.id)) return [];
   const input = toolInput(ask);
-  if (input.kind !== "command" || !fitsCard(input)) return [];
+  if (input.kind !== "command") return [];
   const entry = (decision: "allow" | "deny", verb: string, done: string): Entry => ({
     key: `${s.id} ${decision}`,
     text: `${verb} ${input.command}`,

@@ -6,7 +6,7 @@ import type { FleetSpan } from "../generated/FleetSpan";
 import { time } from "../lib/clock";
 import { clockTime, roundedDuration, usd } from "../lib/format";
 import { openSession, sessionHref } from "../lib/route";
-import { focusedRow } from "../lib/selection";
+import { rowFocus } from "../lib/selection";
 import { sessionSignal } from "../live/store";
 import { WireIcon } from "../ui/Icon";
 import { StateSegment } from "./StateSegment";
@@ -34,16 +34,7 @@ export function HistoryRow({ row, window, hovered }: HistoryRowProps) {
   const shown = useComputed(() => (hovered.value?.id === row.id ? hovered.value.index : -1)).value;
   return (
     <>
-      <a
-        class={`row-name ${appearance}`}
-        href={sessionHref(row.id)}
-        onFocus={() => {
-          focusedRow.value = row.id;
-        }}
-        onBlur={() => {
-          focusedRow.value = null;
-        }}
-      >
+      <a class={`row-name ${appearance}`} href={sessionHref(row.id)} {...rowFocus(row.id)}>
         <WireIcon name={session?.agent_state.icon ?? "check"} />
         <span class="clip">{row.title ?? "No prompt yet"}</span>
         {session?.git_branch && <span class="br clip">{session.git_branch}</span>}

@@ -1,0 +1,122 @@
+/** The ways to deny a permission: at once, with a message, with an interrupt, or by a new rule. */
+import type { Ask } from "../generated/Ask";
+import { type AskKeys, key, refused, useAskKeys } from "../keys/askKeys";
+import { draftOf, keyedState } from "../lib/drafts";
+import { Button } from "../ui/Button";
+import { Icon } from "../ui/Icon";
+import { Menu, MenuItem } from "../ui/Menu";
+import { TimeLeft } from "../ui/Meters";
+import { giveAnswer } from "./giveAnswer";
+import { MessageBox } from "./MessageBox";
+import { ToolInputView } from "./ToolInputView";
+import { hasInput, toolInput } from "./toolInput";
+
+export const denyAsk = (ask: Ask, event: UIEvent) => giveAnswer(ask, { decision: "deny" }, "Denied", event);
+export const denyAndStop = (ask: Ask, event: UIEvent) =>
+  giveAnswer(ask, { decision: "deny", interrupt: true }, "Denied and interrupted", event);
+
+/** True while a message to an ask is being written. */
+export const writingOf = keyedState(false);
+
+/** A permission that may be denied here, but not allowed; `why` says why. */
+export function DenyOnlyAsk({ ask, full, why }: { ask: Ask; full: boolean; why: string }) {
+  const writing = writingOf(ask.id);
+  const deny = (event: UIEvent) => denyAsk(ask, event);
+  const write = () => {
+    writing.value = true;
+  };
+  const keys: AskKeys = {
+    d: key("deny", deny),
+    D: key("deny with message", write),
+    y: refused(why),
+    a: refused(why),
+  };
+  useAskKeys(ask.id, full, writing.value ? WRITING : keys);
+  return (
+    <>
+      {hasInput(ask) && <ToolInputView input={toolInput(ask)} full={full} />}
+      <p class="dim">{why}</p>
+      {writing.value ? (
+        <DenyMessage ask={ask} />
+      ) : (
+        <div class="answer">
+          <Button onClick={deny} keys="d" class="grow">
+            Deny <kbd>d</kbd>
+          </Button>
+          <DenyMore full={full} onMessage={write} onRule={null} onStop={(event) => denyAndStop(ask, event)} />
+          {ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** The keys of a permission while a message to it is being written. */
+export const WRITING: AskKeys = Object.fromEntries(
+  ["y", "d", "a", "D"].map((name) => [name, refused("a message is being written: send or cancel it first")]),
+);
+
+export const DenyMessage = ({ ask }: { ask: Ask }) => (
+  <MessageBox
+    draft={draftOf(ask.id)}
+    label="Why not, and what instead"
+    send="Deny"
+    onSend={(message, event) =>
+      giveAnswer(ask, { decision: "deny", message }, "Denied with a message", event)
+    }
+    onCancel={() => {
+      writingOf(ask.id).value = false;
+    }}
+  />
+);
+
+/** The drawer shows the two other ways to deny as buttons; a card has them in a menu. */
+type DenyMoreProps = {
+  full: boolean;
+  onMessage: () => void;
+  onStop: (event: UIEvent) => void;
+  onRule: (() => void) | null;
+};
+
+export function DenyMore({ full, onMessage, onStop, onRule }: DenyMoreProps) {
+  if (full)
+    return (
+      <>
+        <Button kind="ghost" onClick={onMessage} keys="D">
+          Deny with message… <kbd>D</kbd>
+        </Button>
+        <Button kind="ghost" onClick={onStop}>
+          Deny and interrupt
+        </Button>
+        {onRule && (
+          <Button kind="ghost" onClick={onRule} keys="w">
+            Make this a rule… <kbd>w</kbd>
+          </Button>
+        )}
+      </>
+    );
+  return (
+    <Menu
+      label="More ways to answer"
+      button={(open, toggle) => (
+        <Button kind="ghost" square onClick={toggle} expanded={open} label="More ways to answer">
+          <Icon name="more" small />
+        </Button>
+      )}
+    >
+      {() => [
+        <MenuItem key="message" onClick={onMessage}>
+          Deny with message…
+        </MenuItem>,
+        <MenuItem key="stop" onClick={onStop}>
+          Deny and interrupt
+        </MenuItem>,
+        onRule && (
+          <MenuItem key="rule" onClick={onRule}>
+            Make this a rule…
+          </MenuItem>
+        ),
+      ]}
+    </Menu>
+  );
+}
