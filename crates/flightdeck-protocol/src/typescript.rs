@@ -75,7 +75,8 @@ impl Routes {
     }
 
     fn file(&self) -> TypeFile {
-        let imports = self.imports.iter().map(|name| format!("import type {{ {name} }} from \"./{name}\";\n"));
+        let imports =
+            self.imports.iter().map(|name| format!("import type {{ {name} }} from \"./{name}\";\n"));
         let about = "/** The HTTP routes of the daemon. Parts of the path in braces are fields of the request too. */";
         let text = format!(
             "{HEADER}{}\n{about}\nexport type {ROUTES} = {{\n{}}};\n",

@@ -25,7 +25,7 @@ pub(super) enum Bug {
     /// What a verdict gives is noted before the hook has it.
     VerdictNotedTooEarly,
     /// The relay task runs without a bug: no check may fail.
-    NoBug,
+    RelayOnly,
 }
 
 impl Bug {
@@ -45,7 +45,7 @@ impl Bug {
             Self::SpoolRemovedBeforeCommit => "was spooled and is lost",
             Self::ResendStoredAgain => "the heartbeat is",
             Self::VerdictNotedTooEarly => "injected-",
-            Self::NoBug => "",
+            Self::RelayOnly => "",
         }
     }
 }
@@ -132,10 +132,7 @@ async fn pass_on(
             let _ = reply.take().map(|reply| reply.send(Ok(guessed)));
         }
         Bug::SpoolRemovedBeforeCommit => remove_too_early(world, &ids),
-        Bug::AppliedBeforeCommit
-        | Bug::ResendStoredAgain
-        | Bug::VerdictNotedTooEarly
-        | Bug::NoBug => {}
+        Bug::AppliedBeforeCommit | Bug::ResendStoredAgain | Bug::VerdictNotedTooEarly | Bug::RelayOnly => {}
     }
     let copies = if planted.bug == Bug::ResendStoredAgain { records.clone() } else { Vec::new() };
     let (real, answer) = oneshot::channel();
