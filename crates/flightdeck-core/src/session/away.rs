@@ -1,6 +1,7 @@
 //! Turns whose end no hook could report, because Flightdeck's hooks were not registered.
 
 use super::agent::{AgentState, IdleReason};
+use super::process::{Process, is_in_a_turn};
 use super::registry_view::RegistryView;
 use super::shown::Because;
 use super::state::Session;
@@ -13,13 +14,23 @@ use crate::time::Timestamp;
 
 impl Session {
     /// It works, or waits for the person during work.
-    pub(crate) fn is_in_a_turn(&self) -> bool {
-        self.main.state.is_working() || self.foremost_need().is_some()
+    fn is_in_a_turn(&self) -> bool {
+        is_in_a_turn(&self.main, &self.children)
     }
 
-    /// The hooks disappeared while it worked: the end of this turn may not be reported.
+    /// Whether any of its processes is in a turn.
+    pub(crate) fn has_a_turn(&self) -> bool {
+        self.is_in_a_turn() || self.beside.iter().any(Process::is_in_a_turn)
+    }
+
+    /// The hooks disappeared: the end of each turn that runs now may not be reported, in whichever process it runs.
     pub(crate) fn hooks_left(&mut self, since: Timestamp) {
-        self.main.away_since.get_or_insert(since);
+        if self.is_in_a_turn() {
+            self.main.away_since.get_or_insert(since);
+        }
+        for process in self.beside.iter_mut().filter(|process| process.is_in_a_turn()) {
+            process.main.away_since.get_or_insert(since);
+        }
     }
 
     /// A hook arrived although the settings no longer contain ours. Soon after the removal, the client has not reread its

@@ -132,10 +132,20 @@ impl Process {
         Urgency::new(&self.shown, &self.turn, &self.seat)
     }
 
+    pub(super) fn is_in_a_turn(&self) -> bool {
+        is_in_a_turn(&self.main, &self.children)
+    }
+
     /// Whether a hook without a pid is about a call, a subagent or a turn of this process.
     pub(super) fn is_concerned_by(&self, event: &Event) -> bool {
         is_concerned(&self.main, &self.children, &self.turn, event)
     }
+}
+
+/// Working, or waiting for the person during work.
+pub(super) fn is_in_a_turn(main: &MainAgent, children: &BTreeMap<AgentId, Child>) -> bool {
+    let asks = || main.ledger.is_blocked() || children.values().any(|child| child.ledger.is_blocked());
+    main.state.is_working() || asks()
 }
 
 pub(super) fn is_concerned(

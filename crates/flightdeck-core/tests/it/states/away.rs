@@ -151,3 +151,31 @@ fn a_permission_of_a_subagent_refused_in_the_terminal_is_a_refusal() {
     );
     assert_eq!(resolution(&batch("done")), r#""answered_in_terminal""#);
 }
+
+#[test]
+fn hooks_that_leave_while_two_terminals_work_leave_both_turns_unheard() {
+    let both = "1 UserPromptSubmit prompt=one prompt_id=a pid=7 proc_start=1
+         2 PreToolUse tool_name=Bash tool_use_id=1 prompt_id=a pid=7 proc_start=1
+         3 SessionStart source=resume pid=8 proc_start=2
+         4 UserPromptSubmit prompt=two prompt_id=b pid=8 proc_start=2
+         5 PreToolUse tool_name=Read tool_use_id=2 prompt_id=b pid=8 proc_start=2";
+    let ended = "20 registry idle\n 20 registry idle pid=8 procStart=\"2\"\n 21 tick";
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(&mut fleet, &format!("{both}\n 6 hooks gone\n {ended}"));
+    let labels = |fleet: &Fleet| -> Vec<String> {
+        card(fleet, "s").processes.into_iter().map(|process| process.label).collect()
+    };
+    assert_eq!(labels(&fleet), ["Ended while Flightdeck was away"; 2]);
+    // The same if the hook that shows the turn is of the process that the card does not show.
+    let late = "1 UserPromptSubmit prompt=one prompt_id=a pid=7 proc_start=1
+         2 Stop prompt_id=a pid=7 proc_start=1
+         3 SessionStart source=resume pid=8 proc_start=2
+         4 UserPromptSubmit prompt=two prompt_id=b pid=8 proc_start=2
+         5 PreToolUse tool_name=Bash tool_use_id=2 prompt_id=b pid=8 proc_start=2
+         5.1 PermissionRequest tool_name=Bash prompt_id=b pid=8 proc_start=2
+         6 hooks gone
+         7 UserPromptSubmit prompt=three prompt_id=c pid=7 proc_start=1";
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(&mut fleet, &format!("{late}\n {ended}"));
+    assert_eq!(labels(&fleet), ["Ended while Flightdeck was away"; 2]);
+}
