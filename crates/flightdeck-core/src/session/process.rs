@@ -43,6 +43,8 @@ pub struct Process {
     /// Its `count` is not used: turns are counted for the conversation.
     pub turn: Turn,
     pub background: Background,
+    #[serde(default)]
+    pub background_shells: Vec<u64>,
     pub last_failure: Option<Failure>,
     #[serde(default)]
     pub last_said: Option<String>,
@@ -121,6 +123,7 @@ impl Process {
             began_at: Timestamp::default(),
             turn: Turn::default(),
             background: Background::default(),
+            background_shells: Vec::new(),
             last_failure: None,
             last_said: None,
             intent: None,

@@ -292,6 +292,7 @@ impl Session {
         swap(&mut self.turn, &mut other.turn);
         swap(&mut self.turn.count, &mut other.turn.count);
         swap(&mut self.background, &mut other.background);
+        swap(&mut self.background_shells, &mut other.background_shells);
         swap(&mut self.last_failure, &mut other.last_failure);
         swap(&mut self.last_said, &mut other.last_said);
         swap(&mut self.asks, &mut other.asks);
