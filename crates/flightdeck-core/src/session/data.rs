@@ -45,6 +45,7 @@ impl Session {
                 self.background_shells.clone_from(shells);
                 self.intent = event.intent.as_deref().cloned();
                 self.last_said.clone_from(said);
+                self.said_at = Some(at);
                 self.stop_data(at);
             }
             EventKind::StopFailed { cause } if !late && event.agent_id.is_none() => {
@@ -146,6 +147,7 @@ impl Session {
                 _ => {}
             }
             self.turn.count += 1;
+            self.turn.unheard_since = None;
             if self.turn.started_at.is_none_or(|t| t <= event.fired_at) {
                 self.turn.started_at = Some(event.fired_at);
                 self.turn.open = true;
@@ -172,7 +174,7 @@ impl Session {
     }
 
     pub(super) fn end_turn(&mut self, at: Timestamp) {
-        if let Some(start) = self.turn.started_at
+        if let Some(start) = self.turn.started_at.max(self.turn.unheard_since)
             && self.turn.open
         {
             self.turn.last = Some(Millis((at - start).0.max(0)));

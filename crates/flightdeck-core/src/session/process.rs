@@ -48,6 +48,8 @@ pub struct Process {
     pub last_failure: Option<Failure>,
     #[serde(default)]
     pub last_said: Option<String>,
+    #[serde(default)]
+    pub said_at: Option<Timestamp>,
     pub asks: Vec<Ask>,
     #[serde(default)]
     pub intent: Option<TurnIntent>,
@@ -126,6 +128,7 @@ impl Process {
             background_shells: Vec::new(),
             last_failure: None,
             last_said: None,
+            said_at: None,
             intent: None,
             asks: Vec::new(),
         }

@@ -306,6 +306,7 @@ impl Session {
         swap(&mut self.background_shells, &mut other.background_shells);
         swap(&mut self.last_failure, &mut other.last_failure);
         swap(&mut self.last_said, &mut other.last_said);
+        swap(&mut self.said_at, &mut other.said_at);
         swap(&mut self.asks, &mut other.asks);
         swap(&mut self.intent, &mut other.intent);
     }

@@ -220,10 +220,24 @@ impl Session {
             self.main.move_to(to, Rule::RegistryAnswered, cause(view));
         } else if matches!(self.main.state, AgentState::Idle(_)) {
             self.main.hooks_reach_us = false;
-            // No hook reported this turn, and the end of the turn before says nothing about it.
-            self.turn.stopped = None;
+            self.begin_unheard_turn(view.status_at);
             self.main.guess(cause(view), Rule::RegistryBusy);
         }
+    }
+
+    /// No hook reported this turn. What is known about the turn before, and its last message, says nothing about it.
+    fn begin_unheard_turn(&mut self, at: Timestamp) {
+        self.turn.stopped = None;
+        self.turn.unheard_since = Some(at);
+        self.turn.open = true;
+        self.last_said = None;
+    }
+
+    /// Whether the client's status says nothing about the main agent: it has ended its turn, and a subagent runs.
+    fn is_about_an_agent(&self) -> bool {
+        let at_rest =
+            matches!(self.main.state, AgentState::Idle(_) | AgentState::Working(Activity::Background { .. }));
+        at_rest && newest_running(&self.children).is_some()
     }
 
     fn client_waits(&mut self, what: WaitingFor, view: &RegistryView) {

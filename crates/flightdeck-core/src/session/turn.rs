@@ -12,6 +12,9 @@ use crate::time::{Millis, Timestamp};
 pub struct Turn {
     pub count: u32,
     pub started_at: Option<Timestamp>,
+    /// When the client began to work on this turn, if only its registry reported that.
+    #[serde(default)]
+    pub unheard_since: Option<Timestamp>,
     /// The turn runs: its time is not final yet.
     pub open: bool,
     /// Set when the turn ends.
