@@ -17,6 +17,9 @@ impl Session {
     pub(super) fn take_data(&mut self, event: &Event, before: Before) {
         let late = before.late;
         let at = event.fired_at;
+        if !late && self.goes_on_with(event) {
+            self.reopen_turn(event);
+        }
         if !late && event.agent_id.is_none() && matches!(event.kind, EventKind::ToolEnded { .. }) {
             self.turn.absorbs_at = self.turn.absorbs_at.max(at);
         }
@@ -40,7 +43,12 @@ impl Session {
             EventKind::ToolEnded { tool, outcome: ToolOutcome::Failed { error } } => {
                 self.note_failure(Failure { tool: tool.name.clone(), error: error.clone(), at });
             }
-            EventKind::Stopped { background, shells, said } if !late && event.agent_id.is_none() => {
+            EventKind::Stopped { background, shells, said, continued }
+                if !late && event.agent_id.is_none() =>
+            {
+                if *continued {
+                    self.reopen_turn(event);
+                }
                 self.background = *background;
                 self.background_shells.clone_from(shells);
                 self.intent = event.intent.as_deref().cloned();

@@ -93,6 +93,26 @@ impl Session {
         }
     }
 
+    /// Whether a call that has the prompt id of a turn that seemed to have ended made the main agent work again. A Stop hook of the
+    /// person sent Claude on, or the person refused a request and said what to do instead.
+    pub(super) fn goes_on_with(&self, event: &Event) -> bool {
+        use EventKind as K;
+        matches!(
+            event.kind,
+            K::ToolStarted(_) | K::PermissionAsked(_) | K::ToolEnded { .. } | K::BatchEnded(_)
+        ) && event.agent_id.is_none()
+            && self.main.moved_by == event.seq
+            && self.main.state.is_working()
+    }
+
+    /// The turn of this event, which seemed to have ended, goes on.
+    pub(super) fn reopen_turn(&mut self, event: &Event) {
+        let Some(prompt) = event.facts.prompt_id.as_deref() else { return };
+        if self.turn.prompt_id.as_deref() == Some(prompt) && self.turn.has_ended(Some(prompt)) {
+            self.turn.reopen(prompt);
+        }
+    }
+
     /// Begins the turn of the queued prompts, after the old turn was interrupted. Nothing of the old turn stays open.
     pub(super) fn begin_queued_turn(&mut self, at: Timestamp) {
         self.main.ledger.clear(self.hook_changed_at);

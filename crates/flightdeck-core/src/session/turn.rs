@@ -65,6 +65,13 @@ impl Turn {
         self.ended_prompts.push_back(prompt);
     }
 
+    /// The turn with this prompt goes on, although it seemed to have ended.
+    pub(super) fn reopen(&mut self, prompt: &str) {
+        self.stopped = None;
+        self.open = true;
+        self.ended_prompts.retain(|ended| ended != prompt);
+    }
+
     /// A prompt was typed ahead: the client puts it at the end of its queue.
     pub(super) fn enqueue(&mut self, at: Timestamp) {
         if self.queued.len() < QUEUE_MAX {
