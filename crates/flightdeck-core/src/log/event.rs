@@ -302,6 +302,11 @@ impl Event {
 }
 
 impl EventKind {
+    /// Whether a signal or a closed terminal ended the client, not the person at its prompt.
+    pub fn is_end_from_outside(&self) -> bool {
+        matches!(self, Self::SessionEnded { reason: EndReason::Said(word) } if word == "other")
+    }
+
     /// Whether the event is about what an agent does or waits for. All other events are data.
     pub fn is_about_state(&self) -> bool {
         use EventKind as K;

@@ -84,6 +84,9 @@ impl Session {
         };
         self.close_asks(how, by, event.into());
         self.refuse_asks(&refused);
+        if !before.late && event.kind.is_end_from_outside() {
+            self.client_was_ended(event.fired_at);
+        }
         self.correct_resolution(event);
         self.show(event.into(), says);
     }

@@ -89,15 +89,25 @@ impl Session {
         }
     }
 
-    /// The client died. A hook that ended with it a moment before was not refused by the person.
+    /// The client died.
     pub(super) fn client_died(&mut self, at: Timestamp) {
+        self.ended_with_the_client(at, AskOutcome::ClientDied);
+    }
+
+    /// A signal or a closed terminal ended the client.
+    pub(super) fn client_was_ended(&mut self, at: Timestamp) {
+        self.ended_with_the_client(at, AskOutcome::SessionEnded);
+    }
+
+    /// The hook of a request ends with the client. One that ended a moment before was not refused by the person.
+    fn ended_with_the_client(&mut self, at: Timestamp, how: AskOutcome) {
         let with_it = |r: &&mut Resolution| {
             r.how == AskOutcome::SessionEnded
                 || (r.how == AskOutcome::RefusedInTerminal && r.at + DISORDER_MAX >= at)
         };
         for ask in &mut self.asks {
             if let Some(resolution) = ask.resolution.as_mut().filter(with_it) {
-                resolution.how = AskOutcome::ClientDied;
+                resolution.how = how;
                 resolution.by = None;
             }
         }

@@ -179,3 +179,20 @@ fn hooks_that_leave_while_two_terminals_work_leave_both_turns_unheard() {
     tell_all(&mut fleet, &format!("{late}\n {ended}"));
     assert_eq!(labels(&fleet), ["Ended while Flightdeck was away"; 2]);
 }
+
+#[test]
+fn a_request_that_ended_with_its_client_was_not_refused() {
+    let ended = |reason: &str, when: &str| {
+        let mut fleet = Fleet::new(Rules::default());
+        tell_all(&mut fleet, ASKS);
+        super::turns::hold_closed(&mut fleet, "9");
+        tell_all(&mut fleet, &format!("{when} SessionEnd reason={reason}"));
+        let asks = card(&fleet, "s").asks;
+        serde_json::to_string(&asks[0].resolution.as_ref().map(|r| (r.how, r.by))).unwrap()
+    };
+    // The terminal was closed: the client ends its hooks before it says goodbye.
+    assert_eq!(ended("other", "9.2"), r#"["session_ended",null]"#);
+    // The person refused, and the session ended later or by its prompt.
+    assert_eq!(ended("other", "20"), r#"["refused_in_terminal","terminal"]"#);
+    assert_eq!(ended("prompt_input_exit", "9.2"), r#"["refused_in_terminal","terminal"]"#);
+}
