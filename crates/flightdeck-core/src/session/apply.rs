@@ -139,7 +139,8 @@ impl Session {
         if event.agent_id.is_none() {
             replace_if_some(&mut self.agent_type, event.agent_type.as_ref().filter(|name| !name.is_empty()));
         }
-        if event.fired_at >= self.main.changed_at {
+        // A subagent may have a folder and a permission mode of its own.
+        if event.agent_id.is_none() && event.fired_at >= self.main.changed_at {
             replace_if_some(&mut self.cwd, facts.cwd.as_ref());
             replace_if_some(&mut self.permission_mode, facts.permission_mode.as_ref());
             replace_if_some(&mut self.title, facts.session_title.as_ref());
