@@ -207,7 +207,7 @@ impl Session {
     pub(super) fn is_notice_of_the_pause_before(&self, event: &Event) -> bool {
         event.kind == EventKind::Notified(Notice::IdlePrompt)
             && event.envelope.has_fired_at
-            && self.turn.started_at.is_some_and(|began| event.fired_at <= began + DISORDER_MAX)
+            && self.turn.started_at.is_some_and(|began| event.fired_at < began + DISORDER_MAX)
     }
 
     /// Whether the event reports a call after the end of its turn. After a Stop a new call may begin, because a Stop hook of the

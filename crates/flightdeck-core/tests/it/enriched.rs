@@ -275,7 +275,7 @@ fn the_subagent_of_a_terminal_that_was_killed_does_not_work_on_in_the_other_term
         agents.iter().map(|a| (a.state, a.ended_at)).collect::<Vec<_>>(),
         [(SubAgentState::Done, Some(at("9")))]
     );
-    // A third terminal may be the one that stays.
+    // The third terminal may stay.
     tell_all(
         &mut fleet,
         "10 SessionStart source=resume pid=9 proc_start=3

@@ -127,7 +127,7 @@ pub(super) fn agent_beside_error(s: &mut Stage) -> Result<()> {
     s.see(&t, "the next turn fails too", error())
 }
 
-/// Nobody refused: the client ended in the dialog.
+/// The person refused nothing: the client ended in the dialog.
 pub(super) fn hangup_in_dialog(s: &mut Stage) -> Result<()> {
     for how in ["HUP", "TERM", "closed"] {
         let t = s.open(how)?;
