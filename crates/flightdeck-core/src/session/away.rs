@@ -90,12 +90,15 @@ impl Session {
 
     fn end_interrupted_turn(&mut self, event: &Event) {
         let tool = self.main.tool_in_use();
+        let known_by = self.shown.source;
         self.main.ledger.clear(event.fired_at);
         self.end_turn(event.fired_at);
         let interrupted = AgentState::Idle(IdleReason::Interrupted { tool });
         self.main.move_to(interrupted, Rule::InterruptMarked, event.into());
         self.close_asks(AskOutcome::RefusedInTerminal, None, event.into());
         self.show(event.into(), true);
+        // Only a session that no other source has reported is known by its transcript.
+        self.shown.source = self.shown.source.max(known_by);
     }
 
     /// The transcript has an interrupt marker. It confirms: a turn that was taken for ended was interrupted. Beside a background agent
