@@ -33,7 +33,7 @@ impl Fleet {
         if self.hooks_away_since(&event.host).is_none() {
             self.set_hooks_away(&event.host, Some(since));
         }
-        let at_work = |s: &&Session| s.host == event.host && s.is_in_a_turn();
+        let at_work = |s: &&Session| s.host == event.host && s.has_a_turn();
         let at_work: Vec<SessionId> = self.sessions().filter(at_work).map(|s| s.id.clone()).collect();
         for id in at_work {
             if let Some(session) = own(&mut self.sessions, &id) {
@@ -59,7 +59,6 @@ impl Fleet {
         let Some(since) = self.hooks_away_since(&event.host) else { return };
         if event.source == Source::Hook
             && let Some(session) = own(&mut self.sessions, id)
-            && session.is_in_a_turn()
         {
             session.heard_while_away(since, event.fired_at);
         }

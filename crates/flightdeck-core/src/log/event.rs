@@ -101,6 +101,8 @@ pub enum EventKind {
         shells: Vec<u64>,
         /// The end of the last message of the turn.
         said: Option<String>,
+        /// A Stop hook of the person made Claude continue after an earlier Stop of this turn.
+        continued: bool,
     },
     StopFailed {
         cause: String,
@@ -300,6 +302,11 @@ impl Event {
 }
 
 impl EventKind {
+    /// Whether a signal or a closed terminal ended the client, not the person at its prompt.
+    pub fn is_end_from_outside(&self) -> bool {
+        matches!(self, Self::SessionEnded { reason: EndReason::Said(word) } if word == "other")
+    }
+
     /// Whether the event is about what an agent does or waits for. All other events are data.
     pub fn is_about_state(&self) -> bool {
         use EventKind as K;
@@ -484,7 +491,7 @@ fn stopped(p: &Map<String, Value>) -> EventKind {
     let background =
         Background { agents: running("subagent").count() as u32, shells: count, shells_min: count };
     let said = text(p, "last_assistant_message").map(|said| last_lines(&said, CARD_ANSWER_CHARS_MAX));
-    EventKind::Stopped { background, shells, said }
+    EventKind::Stopped { background, shells, said, continued: flag(p, "stop_hook_active") }
 }
 
 /// `rate_limit` reads as "rate limit" on a card.

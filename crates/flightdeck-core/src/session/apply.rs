@@ -84,6 +84,9 @@ impl Session {
         };
         self.close_asks(how, by, event.into());
         self.refuse_asks(&refused);
+        if !before.late && event.kind.is_end_from_outside() {
+            self.client_was_ended(event.fired_at);
+        }
         self.correct_resolution(event);
         self.show(event.into(), says);
     }
@@ -136,7 +139,8 @@ impl Session {
         if event.agent_id.is_none() {
             replace_if_some(&mut self.agent_type, event.agent_type.as_ref().filter(|name| !name.is_empty()));
         }
-        if event.fired_at >= self.main.changed_at {
+        // A subagent may have a folder and a permission mode of its own.
+        if event.agent_id.is_none() && event.fired_at >= self.main.changed_at {
             replace_if_some(&mut self.cwd, facts.cwd.as_ref());
             replace_if_some(&mut self.permission_mode, facts.permission_mode.as_ref());
             replace_if_some(&mut self.title, facts.session_title.as_ref());

@@ -89,15 +89,29 @@ impl Session {
         }
     }
 
-    /// The client died. A hook that ended with it a moment before was not refused by the person.
+    /// The client died.
     pub(super) fn client_died(&mut self, at: Timestamp) {
+        self.ended_with_the_client(at, AskOutcome::ClientDied);
+    }
+
+    /// A signal or a closed terminal ended the client.
+    pub(super) fn client_was_ended(&mut self, at: Timestamp) {
+        self.ended_with_the_client(at, AskOutcome::SessionEnded);
+    }
+
+    /// The hook of a request ends with the client, which may need a few seconds for its goodbye. The person refused nothing if the
+    /// hook ended a moment before, or if the client never said in its registry that it left the dialog.
+    fn ended_with_the_client(&mut self, at: Timestamp, how: AskOutcome) {
+        let waits_since =
+            self.registry.as_ref().filter(|view| matches!(view.status, ClientStatus::Waiting(_)));
+        let waits_since = waits_since.map(|view| view.status_at);
         let with_it = |r: &&mut Resolution| {
-            r.how == AskOutcome::SessionEnded
-                || (r.how == AskOutcome::RefusedInTerminal && r.at + DISORDER_MAX >= at)
+            let in_the_dialog = waits_since.is_some_and(|since| since <= r.at) || r.at + DISORDER_MAX >= at;
+            r.how == AskOutcome::SessionEnded || (r.how == AskOutcome::RefusedInTerminal && in_the_dialog)
         };
         for ask in &mut self.asks {
             if let Some(resolution) = ask.resolution.as_mut().filter(with_it) {
-                resolution.how = AskOutcome::ClientDied;
+                resolution.how = how;
                 resolution.by = None;
             }
         }

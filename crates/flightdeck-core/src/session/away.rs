@@ -1,6 +1,8 @@
 //! Turns whose end no hook could report, because Flightdeck's hooks were not registered.
 
-use super::agent::{AgentState, IdleReason};
+use super::agent::{Activity, AgentState, IdleReason};
+use super::child::newest_running;
+use super::process::{Process, is_in_a_turn};
 use super::registry_view::RegistryView;
 use super::shown::Because;
 use super::state::Session;
@@ -13,13 +15,23 @@ use crate::time::Timestamp;
 
 impl Session {
     /// It works, or waits for the person during work.
-    pub(crate) fn is_in_a_turn(&self) -> bool {
-        self.main.state.is_working() || self.foremost_need().is_some()
+    fn is_in_a_turn(&self) -> bool {
+        is_in_a_turn(&self.main, &self.children)
     }
 
-    /// The hooks disappeared while it worked: the end of this turn may not be reported.
+    /// Whether any of its processes is in a turn.
+    pub(crate) fn has_a_turn(&self) -> bool {
+        self.is_in_a_turn() || self.beside.iter().any(Process::is_in_a_turn)
+    }
+
+    /// The hooks disappeared: the end of each turn that runs now may not be reported, in whichever process it runs.
     pub(crate) fn hooks_left(&mut self, since: Timestamp) {
-        self.main.away_since.get_or_insert(since);
+        if self.is_in_a_turn() {
+            self.main.away_since.get_or_insert(since);
+        }
+        for process in self.beside.iter_mut().filter(|process| process.is_in_a_turn()) {
+            process.main.away_since.get_or_insert(since);
+        }
     }
 
     /// A hook arrived although the settings no longer contain ours. Soon after the removal, the client has not reread its
@@ -60,9 +72,42 @@ impl Session {
         if self.main.away_since.is_some() { AskOutcome::ClosedWhileAway } else { how }
     }
 
-    /// The transcript has an interrupt marker. It only confirms: a turn that was taken for ended was interrupted.
+    /// Whether a marker of this time ends the turn. While a subagent runs in the background the client stays busy, and so its registry
+    /// does not show that the person interrupted the main agent. A hook from after the marker is of work that goes on.
+    fn is_interrupted_beside_an_agent(&self, at: Timestamp) -> bool {
+        // A marker does not name its process.
+        self.beside.is_empty()
+            && self.works_beside_an_agent()
+            && self.turn.queued.is_empty()
+            && self.turn.started_at.is_some_and(|began| began < at)
+            && self.main.changed_at <= at
+    }
+
+    fn works_beside_an_agent(&self) -> bool {
+        let works = matches!(&self.main.state, AgentState::Working(what) if !matches!(what, Activity::Background { .. }));
+        works && newest_running(&self.children).is_some()
+    }
+
+    fn end_interrupted_turn(&mut self, event: &Event) {
+        let tool = self.main.tool_in_use();
+        let known_by = self.shown.source;
+        self.main.ledger.clear(event.fired_at);
+        self.end_turn(event.fired_at);
+        let interrupted = AgentState::Idle(IdleReason::Interrupted { tool });
+        self.main.move_to(interrupted, Rule::InterruptMarked, event.into());
+        self.close_asks(AskOutcome::RefusedInTerminal, None, event.into());
+        self.show(event.into(), true);
+        // Only a session that no other source has reported is known by its transcript.
+        self.shown.source = self.shown.source.max(known_by);
+    }
+
+    /// The transcript has an interrupt marker. It confirms: a turn that was taken for ended was interrupted. Beside a background agent
+    /// it also ends the turn.
     pub(super) fn interrupt_marked(&mut self, event: &Event) {
         self.turn.interrupted_at = self.turn.interrupted_at.max(Some(event.fired_at));
+        if self.is_interrupted_beside_an_agent(event.fired_at) {
+            return self.end_interrupted_turn(event);
+        }
         let taken_for_ended = matches!(self.main.rule, Rule::RegistryIdle | Rule::RegistryIdleAway)
             && matches!(self.main.state, AgentState::Idle(IdleReason::TurnEnded | IdleReason::EndedAway));
         if taken_for_ended && self.registry.clone().is_some_and(|view| self.is_marked_interrupted(&view)) {
@@ -79,6 +124,8 @@ impl Session {
         let unheard = self.main.away_since.is_some()
             || !self.main.hooks_reach_us
             || matches!(self.main.rule, Rule::RegistryIdle | Rule::RegistryIdleAway);
-        unheard && self.turn.interrupted_at < Some(at) && !self.main.state.is_ended()
+        (unheard || self.works_beside_an_agent())
+            && self.turn.interrupted_at < Some(at)
+            && !self.main.state.is_ended()
     }
 }

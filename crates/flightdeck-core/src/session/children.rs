@@ -6,6 +6,7 @@ use super::state::Session;
 use crate::ids::AgentId;
 use crate::limits::{CHILDREN_MAX, DISORDER_MAX};
 use crate::log::event::{Event, EventKind};
+use crate::log::record::Source;
 use crate::rules::Rules;
 use crate::time::{Millis, Timestamp};
 
@@ -56,6 +57,10 @@ impl Session {
                     return false;
                 }
                 child.apply(event, print_mode, rules);
+                if child.ledger.is_blocked() {
+                    // The registry reported the same dialog first, without saying whose it is.
+                    self.main.ledger.close_needs_of(Source::Registry);
+                }
             }
         }
         self.move_main(event, before, rules)

@@ -17,6 +17,9 @@ impl Session {
     pub(super) fn take_data(&mut self, event: &Event, before: Before) {
         let late = before.late;
         let at = event.fired_at;
+        if !late && self.goes_on_with(event) {
+            self.reopen_turn(event);
+        }
         if !late && event.agent_id.is_none() && matches!(event.kind, EventKind::ToolEnded { .. }) {
             self.turn.absorbs_at = self.turn.absorbs_at.max(at);
         }
@@ -40,11 +43,17 @@ impl Session {
             EventKind::ToolEnded { tool, outcome: ToolOutcome::Failed { error } } => {
                 self.note_failure(Failure { tool: tool.name.clone(), error: error.clone(), at });
             }
-            EventKind::Stopped { background, shells, said } if !late && event.agent_id.is_none() => {
+            EventKind::Stopped { background, shells, said, continued }
+                if !late && event.agent_id.is_none() =>
+            {
+                if *continued {
+                    self.reopen_turn(event);
+                }
                 self.background = *background;
                 self.background_shells.clone_from(shells);
                 self.intent = event.intent.as_deref().cloned();
                 self.last_said.clone_from(said);
+                self.said_at = Some(at);
                 self.stop_data(at);
             }
             EventKind::StopFailed { cause } if !late && event.agent_id.is_none() => {
@@ -146,6 +155,7 @@ impl Session {
                 _ => {}
             }
             self.turn.count += 1;
+            self.turn.unheard_since = None;
             if self.turn.started_at.is_none_or(|t| t <= event.fired_at) {
                 self.turn.started_at = Some(event.fired_at);
                 self.turn.open = true;
@@ -172,7 +182,7 @@ impl Session {
     }
 
     pub(super) fn end_turn(&mut self, at: Timestamp) {
-        if let Some(start) = self.turn.started_at
+        if let Some(start) = self.turn.started_at.max(self.turn.unheard_since)
             && self.turn.open
         {
             self.turn.last = Some(Millis((at - start).0.max(0)));

@@ -3,7 +3,7 @@
 use super::agent::{Activity, AgentState};
 use super::state::Session;
 use crate::limits::{DISORDER_MAX, TWIN_HOOKS_MAX};
-use crate::log::event::{Event, EventKind, Prompter};
+use crate::log::event::{Event, EventKind, Notice, Prompter};
 use crate::log::record::Source;
 use crate::log::tool::ToolUse;
 use crate::rules::Rule;
@@ -29,6 +29,7 @@ impl Session {
             let before = event.fired_at < self.main.changed_at;
             (before && !self.main.has_detail_for(event) && !self.is_an_end(event))
                 || self.trails_its_turn(event)
+                || self.is_notice_of_the_pause_before(event)
         } else {
             self.is_of_an_ended_turn(event)
         }
@@ -90,6 +91,26 @@ impl Session {
             let old = std::mem::replace(&mut self.turn.prompt_id, event.facts.prompt_id.clone());
             self.turn.end_prompt(old);
             self.turn.first_prompt_id = None;
+        }
+    }
+
+    /// Whether a call that has the prompt id of a turn that seemed to have ended made the main agent work again. A Stop hook of the
+    /// person sent Claude on, or the person refused a request and said what to do instead.
+    pub(super) fn goes_on_with(&self, event: &Event) -> bool {
+        use EventKind as K;
+        matches!(
+            event.kind,
+            K::ToolStarted(_) | K::PermissionAsked(_) | K::ToolEnded { .. } | K::BatchEnded(_)
+        ) && event.agent_id.is_none()
+            && self.main.moved_by == event.seq
+            && self.main.state.is_working()
+    }
+
+    /// The turn of this event, which seemed to have ended, goes on.
+    pub(super) fn reopen_turn(&mut self, event: &Event) {
+        let Some(prompt) = event.facts.prompt_id.as_deref() else { return };
+        if self.turn.prompt_id.as_deref() == Some(prompt) && self.turn.has_ended(Some(prompt)) {
+            self.turn.reopen(prompt);
         }
     }
 
@@ -173,20 +194,40 @@ impl Session {
         }
     }
 
+    /// Whether the turn ended without a Stop, so that a call can begin only with another prompt. After a refusal in the terminal the
+    /// turn may go on: the person may have said what to do instead.
+    fn was_cut_off(&self) -> bool {
+        matches!(
+            self.main.rule,
+            Rule::RegistryInterrupted | Rule::RefusedHere | Rule::RegistryIdle | Rule::RegistryIdleAway
+        )
+    }
+
+    /// Whether it is a notice of the pause before this turn: the client sends it a minute after a turn has ended.
+    pub(super) fn is_notice_of_the_pause_before(&self, event: &Event) -> bool {
+        event.kind == EventKind::Notified(Notice::IdlePrompt)
+            && event.envelope.has_fired_at
+            && self.turn.started_at.is_some_and(|began| event.fired_at < began + DISORDER_MAX)
+    }
+
     /// Whether the event reports a call after the end of its turn. After a Stop a new call may begin, because a Stop hook of the
     /// person may make Claude continue. After an Esc a call begins only with a prompt, whose event may not have arrived yet: such a
     /// call belongs to the next turn.
     pub(super) fn trails_its_turn(&self, event: &Event) -> bool {
         use EventKind as K;
         let of_an_ended_turn = match &event.kind {
-            K::ToolEnded { .. } | K::BatchEnded(_) => matches!(
-                self.main.rule,
-                Rule::RegistryInterrupted | Rule::Stopped | Rule::StoppedWithAgents | Rule::StopFailed
-            ),
+            // The client reports no batch after an Esc in a dialog. If one comes, the person has said what to do instead.
+            K::BatchEnded(_) if self.main.rule == Rule::RefusedInTerminal => false,
+            K::ToolEnded { .. } | K::BatchEnded(_) => {
+                self.was_cut_off()
+                    || matches!(
+                        self.main.rule,
+                        Rule::RefusedInTerminal | Rule::Stopped | Rule::StoppedWithAgents | Rule::StopFailed
+                    )
+            }
             K::ToolStarted(_) | K::PermissionAsked(_) => {
                 let prompt = event.facts.prompt_id.as_deref();
-                self.main.rule == Rule::RegistryInterrupted
-                    && (prompt.is_none() || self.turn.has_ended(prompt))
+                self.was_cut_off() && (prompt.is_none() || self.turn.has_ended(prompt))
             }
             _ => false,
         };

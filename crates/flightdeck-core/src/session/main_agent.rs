@@ -27,6 +27,9 @@ pub struct MainAgent {
     /// Flightdeck's hooks went away at this time, during this turn. Its end may not be reported.
     #[serde(default)]
     pub away_since: Option<Timestamp>,
+    /// When it last began to work after a rest, however often its activity has changed since. `None` while it rests.
+    #[serde(default)]
+    pub works_since: Option<Timestamp>,
 }
 
 impl MainAgent {
@@ -41,6 +44,7 @@ impl MainAgent {
             guessed_after: None,
             hooks_reach_us: false,
             away_since: None,
+            works_since: None,
         }
     }
 
@@ -64,6 +68,11 @@ impl MainAgent {
     pub(super) fn move_to(&mut self, to: AgentState, rule: Rule, cause: Cause) {
         if to == AgentState::Working(Activity::Compacting) {
             self.before_compaction = Some(self.state.clone());
+        }
+        match (self.state.is_working(), to.is_working()) {
+            (_, false) => self.works_since = None,
+            (false, true) => self.works_since = Some(cause.at),
+            (true, true) => {}
         }
         self.state = to;
         self.rule = rule;

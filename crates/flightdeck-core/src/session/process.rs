@@ -43,9 +43,13 @@ pub struct Process {
     /// Its `count` is not used: turns are counted for the conversation.
     pub turn: Turn,
     pub background: Background,
+    #[serde(default)]
+    pub background_shells: Vec<u64>,
     pub last_failure: Option<Failure>,
     #[serde(default)]
     pub last_said: Option<String>,
+    #[serde(default)]
+    pub said_at: Option<Timestamp>,
     pub asks: Vec<Ask>,
     #[serde(default)]
     pub intent: Option<TurnIntent>,
@@ -121,8 +125,10 @@ impl Process {
             began_at: Timestamp::default(),
             turn: Turn::default(),
             background: Background::default(),
+            background_shells: Vec::new(),
             last_failure: None,
             last_said: None,
+            said_at: None,
             intent: None,
             asks: Vec::new(),
         }
@@ -132,10 +138,20 @@ impl Process {
         Urgency::new(&self.shown, &self.turn, &self.seat)
     }
 
+    pub(super) fn is_in_a_turn(&self) -> bool {
+        is_in_a_turn(&self.main, &self.children)
+    }
+
     /// Whether a hook without a pid is about a call, a subagent or a turn of this process.
     pub(super) fn is_concerned_by(&self, event: &Event) -> bool {
         is_concerned(&self.main, &self.children, &self.turn, event)
     }
+}
+
+/// Working, or waiting for the person during work.
+pub(super) fn is_in_a_turn(main: &MainAgent, children: &BTreeMap<AgentId, Child>) -> bool {
+    let asks = || main.ledger.is_blocked() || children.values().any(|child| child.ledger.is_blocked());
+    main.state.is_working() || asks()
 }
 
 pub(super) fn is_concerned(

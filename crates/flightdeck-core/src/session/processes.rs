@@ -183,10 +183,21 @@ impl Session {
         while let Some(n) = self.beside.iter().position(|process| process.main.state.is_ended()) {
             let process = self.beside.remove(n);
             self.remember_past(&process.seat, at);
+            self.remember_agents_of(&process, at);
             self.keep_ended_asks(process.asks);
         }
         if !self.main.state.is_ended() {
             self.ended_at = None;
+        }
+    }
+
+    /// The subagents of a process end with it. Their files stay with the session, and must not look like new ones.
+    fn remember_agents_of(&mut self, process: &Process, at: Timestamp) {
+        for (id, child) in &process.children {
+            self.remember_stopped(id, child.ended_at.unwrap_or(at));
+        }
+        for (id, stopped_at) in &process.stopped_agents {
+            self.remember_stopped(id, *stopped_at);
         }
     }
 
@@ -292,8 +303,10 @@ impl Session {
         swap(&mut self.turn, &mut other.turn);
         swap(&mut self.turn.count, &mut other.turn.count);
         swap(&mut self.background, &mut other.background);
+        swap(&mut self.background_shells, &mut other.background_shells);
         swap(&mut self.last_failure, &mut other.last_failure);
         swap(&mut self.last_said, &mut other.last_said);
+        swap(&mut self.said_at, &mut other.said_at);
         swap(&mut self.asks, &mut other.asks);
         swap(&mut self.intent, &mut other.intent);
     }

@@ -7,6 +7,7 @@
 
 use super::agent::{Activity, AgentState, IdleReason};
 use super::asks::closed_by_registry;
+use super::child::newest_running;
 use super::ledger::Need;
 use super::registry_view::RegistryView;
 use super::shown::Cause;
@@ -204,8 +205,13 @@ impl Session {
             return self.main.move_to(thinking(), Rule::RegistryNextTurn, cause(view));
         }
         if self.foremost_need().is_some() {
+            let asked = self.main.ledger.is_blocked() && !self.is_about_an_agent();
             self.main.ledger.close_needs();
             self.children.values_mut().for_each(|c| c.ledger.close_needs());
+            if !asked {
+                // A subagent had asked: the main agent goes on as before.
+                return;
+            }
             let to = match (&self.main.state, self.main.ledger.newest_call()) {
                 (AgentState::Working(Activity::Background { .. }), _) => return,
                 (_, Some(tool)) => {
@@ -218,12 +224,26 @@ impl Session {
                 }
             };
             self.main.move_to(to, Rule::RegistryAnswered, cause(view));
-        } else if matches!(self.main.state, AgentState::Idle(_)) {
+        } else if matches!(self.main.state, AgentState::Idle(_)) && !self.is_about_an_agent() {
             self.main.hooks_reach_us = false;
-            // No hook reported this turn, and the end of the turn before says nothing about it.
-            self.turn.stopped = None;
+            self.begin_unheard_turn(view.status_at);
             self.main.guess(cause(view), Rule::RegistryBusy);
         }
+    }
+
+    /// No hook reported this turn. What is known about the turn before, and its last message, says nothing about it.
+    fn begin_unheard_turn(&mut self, at: Timestamp) {
+        self.turn.stopped = None;
+        self.turn.unheard_since = Some(at);
+        self.turn.open = true;
+        self.last_said = None;
+    }
+
+    /// Whether the client's status says nothing about the main agent: it has ended its turn, and a subagent runs.
+    fn is_about_an_agent(&self) -> bool {
+        let at_rest =
+            matches!(self.main.state, AgentState::Idle(_) | AgentState::Working(Activity::Background { .. }));
+        at_rest && newest_running(&self.children).is_some()
     }
 
     fn client_waits(&mut self, what: WaitingFor, view: &RegistryView) {
@@ -251,7 +271,7 @@ impl Session {
         let need =
             Need { source: Source::Registry, ..Need::loose(kind, String::new(), view.status_at, None) };
         self.main.ledger.open_need(need);
-        if !working {
+        if !working && !self.is_about_an_agent() {
             self.main.hooks_reach_us = false;
             self.main.guess(cause(view), Rule::RegistryWaiting);
         }

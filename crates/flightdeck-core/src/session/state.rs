@@ -94,6 +94,9 @@ pub struct Session {
     /// The end of the message that ended the last turn, from its Stop hook. `None` after the next prompt.
     #[serde(default)]
     pub last_said: Option<String>,
+    /// When that Stop fired. A message of the transcript from before it is no newer.
+    #[serde(default)]
+    pub said_at: Option<Timestamp>,
     /// What the transcripts say. Stored beside the log, not in it.
     #[serde(skip)]
     pub enrichment: Option<Box<Summary>>,
@@ -195,6 +198,7 @@ impl Session {
             seen: false,
             parked: None,
             last_said: None,
+            said_at: None,
             enrichment: None,
             cache_is_cold: false,
             status_line: None,

@@ -12,6 +12,9 @@ use crate::time::{Millis, Timestamp};
 pub struct Turn {
     pub count: u32,
     pub started_at: Option<Timestamp>,
+    /// When the client began to work on this turn, if only its registry reported that.
+    #[serde(default)]
+    pub unheard_since: Option<Timestamp>,
     /// The turn runs: its time is not final yet.
     pub open: bool,
     /// Set when the turn ends.
@@ -60,6 +63,13 @@ impl Turn {
             self.ended_prompts.pop_front();
         }
         self.ended_prompts.push_back(prompt);
+    }
+
+    /// The turn with this prompt goes on, although it seemed to have ended.
+    pub(super) fn reopen(&mut self, prompt: &str) {
+        self.stopped = None;
+        self.open = true;
+        self.ended_prompts.retain(|ended| ended != prompt);
     }
 
     /// A prompt was typed ahead: the client puts it at the end of its queue.

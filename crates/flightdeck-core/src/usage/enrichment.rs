@@ -67,6 +67,7 @@ pub struct Enrichment {
     pub last_prompt: Option<String>,
     pub last_prompt_at: Option<Timestamp>,
     pub last_answer: Option<String>,
+    pub last_answer_at: Option<Timestamp>,
     pub todos: Vec<Todo>,
     queue: VecDeque<Queued>,
     /// When the queue last changed.
@@ -97,6 +98,7 @@ impl Enrichment {
             &mut self.cache_used_at,
             &mut self.cwd_at,
             &mut self.last_prompt_at,
+            &mut self.last_answer_at,
             &mut self.queue_at,
             &mut self.interrupted_at,
             &mut self.first_at,
@@ -380,6 +382,7 @@ impl Enrichment {
             LineKind::Assistant { billed, text, cached_for } => {
                 if let Some(text) = text {
                     self.last_answer = Some(text::last_lines(text, CARD_ANSWER_CHARS_MAX));
+                    self.last_answer_at = line.at.or(self.last_answer_at);
                 }
                 if let Some(billed) = billed {
                     self.take_answer(billed, *cached_for);

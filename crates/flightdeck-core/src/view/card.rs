@@ -186,7 +186,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
     let seat = seat(session, rules);
     let said = last_message(session);
     let waiting = waiting::waiting(session, said);
-    let turn_started_at = session.turn.started_at.or_else(|| known?.last_prompt_at);
+    let turn_started_at = turn_started_at(session);
     Card {
         id: session.id.clone(),
         continues: session.continues.clone(),
@@ -272,12 +272,26 @@ impl Card {
     }
 }
 
-/// What the agent said last. A Stop reports it before the transcript is read; while the session works on, the transcript is newer.
+/// What the agent said last. A Stop reports it before the transcript is read; a line from after that Stop is newer.
 fn last_message(session: &Session) -> Option<&str> {
-    let told = session.enrichment.as_deref().filter(|told| told.known.has_content());
-    let in_transcript = told.and_then(|told| told.known.last_answer.as_deref());
-    let at_stop = session.last_said.as_deref();
-    if session.main.state.is_working() { in_transcript.or(at_stop) } else { at_stop.or(in_transcript) }
+    let known = session.enrichment.as_deref().map(|e| &e.known);
+    let in_transcript = || known?.last_answer.as_deref();
+    let is_newer = known.is_some_and(|k| k.last_answer_at.is_some() && k.last_answer_at > session.said_at);
+    if is_newer { in_transcript() } else { session.last_said.as_deref().or_else(in_transcript) }
+}
+
+/// The prompt that began this turn and its time, if it is only in the transcript: our hooks were away.
+fn unheard_prompt(session: &Session) -> Option<(&String, Timestamp)> {
+    session.turn.unheard_since?;
+    let known = &session.enrichment.as_ref()?.known;
+    let at = known.last_prompt_at.filter(|at| Some(*at) > session.turn.started_at)?;
+    Some((known.last_prompt.as_ref()?, at))
+}
+
+fn turn_started_at(session: &Session) -> Option<Timestamp> {
+    let unheard = unheard_prompt(session).map(|(_, at)| at);
+    let in_transcript = || session.enrichment.as_ref()?.known.last_prompt_at;
+    unheard.or(session.turn.started_at).or_else(in_transcript)
 }
 
 /// A person's own title, then Claude's, then the first prompt.
@@ -346,6 +360,7 @@ fn last_user_message(session: &Session) -> Option<String> {
     let command = known.and_then(|k| k.shell_command.as_ref());
     match command.filter(|c| c.at > session.turn.started_at) {
         Some(command) => Some(command.text.clone()),
+        None if unheard_prompt(session).is_some() => unheard_prompt(session).map(|(text, _)| text.clone()),
         None => session.last_user_message.clone().or_else(|| known?.last_prompt.clone()),
     }
 }

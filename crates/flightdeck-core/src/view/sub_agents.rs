@@ -129,6 +129,20 @@ fn is_agent_id(id: &AgentId) -> bool {
     id.as_str().chars().all(|c| c.is_ascii_alphanumeric())
 }
 
+/// When it stopped, if any process of the session knows that.
+fn stopped_at(session: &Session, id: &AgentId) -> Option<Timestamp> {
+    let beside = session.beside.iter().flat_map(|process| &process.stopped_agents);
+    let mut stopped = session.stopped_agents.iter().chain(beside);
+    stopped.find(|(agent, _)| agent == id).map(|(_, at)| *at)
+}
+
+/// Nothing reports the end of a subagent that was interrupted. None runs while the main agent is at rest, and one whose last line is
+/// from before that rest does not come back with the next turn.
+fn may_run(session: &Session, lines: &AgentLines) -> bool {
+    let main = &session.main;
+    main.state.is_working() && main.works_since.is_none_or(|since| lines.last_at >= Some(since))
+}
+
 fn unreported_card(
     session: &Session,
     id: AgentId,
@@ -136,10 +150,8 @@ fn unreported_card(
     note: Option<&AgentNote>,
 ) -> Option<SubAgentCard> {
     let started_at = lines.first_at.filter(|at| *at >= session.began_at)?;
-    let stopped_at = session.stopped_agents.iter().find(|(agent, _)| *agent == id).map(|(_, at)| *at);
-    // Nothing reports the end of a subagent that was interrupted: none runs while the main agent is at rest.
-    let runs =
-        !note.is_some_and(|note| note.finished) && stopped_at.is_none() && session.main.state.is_working();
+    let stopped_at = stopped_at(session, &id);
+    let runs = !note.is_some_and(|note| note.finished) && stopped_at.is_none() && may_run(session, lines);
     let (state, label) = match runs {
         true => (SubAgentState::Working, "Working"),
         false => (SubAgentState::Done, "Done"),

@@ -7,6 +7,7 @@ use flightdeck_core::usage::amounts::CacheStatus;
 use flightdeck_core::usage::enrichment::{Fold, Summary, TranscriptFile};
 use flightdeck_core::usage::price::PriceTable;
 use flightdeck_core::usage::session_files::{AgentNote, SessionFiles};
+use flightdeck_core::view::sub_agents::SubAgentState;
 use serde_json::{Value, json};
 
 use crate::registry::tell_all;
@@ -254,4 +255,102 @@ fn an_interrupt_marker_is_read_from_either_form_of_its_line() {
         assert_eq!(summary(&[blocks]).known.interrupted_at, Some(at("4")), "{text}");
     }
     assert_eq!(summary(&[user("4", "why [Request interrupted by user]?")]).known.interrupted_at, None);
+}
+
+#[test]
+fn the_subagent_of_a_terminal_that_was_killed_does_not_work_on_in_the_other_terminal() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(
+        &mut fleet,
+        "1 SessionStart source=startup pid=7 proc_start=1
+         2 SessionStart source=resume pid=8 proc_start=2
+         3 UserPromptSubmit prompt=more prompt_id=b pid=8 proc_start=2
+         4 UserPromptSubmit prompt=go prompt_id=a pid=7 proc_start=1
+         5 SubagentStart agent_id=x1 agent_type=Explore prompt_id=a pid=7 proc_start=1",
+    );
+    fleet.enrich(&"s".into(), with_agents(&[("x1", "5", false)]));
+    tell_all(&mut fleet, "9 gone 7@1");
+    let agents = card(&fleet, "s").sub_agents;
+    assert_eq!(
+        agents.iter().map(|a| (a.state, a.ended_at)).collect::<Vec<_>>(),
+        [(SubAgentState::Done, Some(at("9")))]
+    );
+    // The third terminal may stay.
+    tell_all(
+        &mut fleet,
+        "10 SessionStart source=resume pid=9 proc_start=3
+         11 UserPromptSubmit prompt=third prompt_id=c pid=9 proc_start=3
+         12 gone 8@2",
+    );
+    assert!(card(&fleet, "s").sub_agents.iter().all(|agent| agent.state == SubAgentState::Done));
+}
+
+#[test]
+fn a_subagent_that_no_hook_reported_ended_when_the_client_was_idle() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(&mut fleet, "1 registry idle\n 2 registry busy\n 8 registry idle\n 8.5 tick");
+    fleet.enrich(&"s".into(), with_agents(&[("x1", "4", false)]));
+    let state = |fleet: &Fleet| card(fleet, "s").sub_agents[0].state;
+    assert_eq!(state(&fleet), SubAgentState::Done);
+    tell_all(&mut fleet, "20 UserPromptSubmit prompt=next prompt_id=b");
+    assert_eq!(state(&fleet), SubAgentState::Done, "the next turn does not bring it back");
+    fleet.enrich(&"s".into(), with_agents(&[("x1", "21", false)]));
+    assert_eq!(state(&fleet), SubAgentState::Working);
+}
+
+fn said(second: &str, text: &str) -> Value {
+    json!({"type": "assistant", "timestamp": at(second).to_string(), "requestId": second,
+        "message": {"id": second, "model": "claude-opus-5-5", "content": [{"type": "text", "text": text}],
+            "usage": {"input_tokens": 10, "output_tokens": 5}}})
+}
+
+fn typed(second: &str, text: &str) -> Value {
+    json!({"type": "user", "timestamp": at(second).to_string(), "message": {"content": text}})
+}
+
+#[test]
+fn a_turn_that_only_the_registry_and_the_transcript_report_replaces_the_message_and_the_prompt_before() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(
+        &mut fleet,
+        "1 UserPromptSubmit prompt=first prompt_id=a
+         3 Stop prompt_id=a last_assistant_message=One.
+         3.1 registry idle
+         4 hooks gone
+         10 registry busy",
+    );
+    let mut lines = vec![typed("1.1", "first"), said("2.9", "One."), typed("10.1", "second")];
+    fleet.enrich(&"s".into(), summary(&lines));
+    let _ = fleet.tick(at("11"));
+    let working = card(&fleet, "s");
+    assert_eq!(working.last_user_message.as_deref(), Some("second"));
+    assert_eq!(working.current_turn_started_at, Some(at("10.1")));
+    lines.push(said("19.9", "Two."));
+    fleet.enrich(&"s".into(), summary(&lines));
+    tell_all(&mut fleet, "20 registry idle\n 21 tick");
+    let over = card(&fleet, "s");
+    assert_eq!(over.last_assistant_text.as_deref(), Some("Two."));
+    assert_eq!(over.last_user_message.as_deref(), Some("second"));
+    assert_eq!(over.last_turn_task_seconds, Some(10.0), "the turn that ended last");
+}
+
+#[test]
+fn the_newer_of_stop_and_transcript_is_the_last_message() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(
+        &mut fleet,
+        "1 UserPromptSubmit prompt=first prompt_id=a
+         3 Stop prompt_id=a last_assistant_message=A.
+         4 UserPromptSubmit prompt=<task-notification>~done prompt_id=b
+         4.1 registry busy",
+    );
+    fleet.enrich(&"s".into(), summary(&[said("2.9", "A."), said("5", "B begins")]));
+    tell_all(&mut fleet, "6 registry idle\n 7 tick");
+    assert_eq!(card(&fleet, "s").last_assistant_text.as_deref(), Some("B begins"), "after an Esc");
+    // The transcript is read a moment after the Stop.
+    tell_all(
+        &mut fleet,
+        "8 UserPromptSubmit prompt=next prompt_id=c\n 9 Stop prompt_id=c last_assistant_message=C.",
+    );
+    assert_eq!(card(&fleet, "s").last_assistant_text.as_deref(), Some("C."));
 }

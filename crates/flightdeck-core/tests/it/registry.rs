@@ -487,3 +487,65 @@ fn a_word_that_does_not_know_the_start_of_the_process_is_of_the_same_process() {
     tell_all(&mut fleet, "3 registry busy pid=8 procStart=null");
     assert_eq!(start(&fleet), None);
 }
+
+/// A background agent works on: the client stays busy, whatever main does.
+const AGENT_RUNS: &str = "1 UserPromptSubmit prompt=one prompt_id=a
+     1.1 registry busy
+     2 SubagentStart agent_id=x agent_type=Explore prompt_id=a";
+
+#[test]
+fn a_client_that_is_busy_with_a_background_agent_does_not_wake_a_main_agent_at_rest() {
+    let failed = format!("{AGENT_RUNS}\n 3 StopFailure error=rate_limit prompt_id=a");
+    for busy in ["4 registry busy", "4 registry busy\n 5 registry busy\n 6 registry busy"] {
+        check(
+            &format!("{failed}\n {busy}"),
+            expect![[r#"needs_you error "Failed: rate limit" · Explore Working "Thinking""#]],
+        );
+    }
+    // Once it has ended, busy is the main agent's.
+    check(
+        &format!("{failed}\n 4 SubagentStop agent_id=x agent_type=Explore\n 6 registry busy"),
+        expect![[r#"running thinking "Thinking" · Explore Done "Done""#]],
+    );
+}
+
+#[test]
+fn an_answered_request_of_an_agent_leaves_the_main_agent_as_it_was() {
+    let asks = "5 PreToolUse tool_name=Bash tool_use_id=9 agent_id=x agent_type=Explore
+         5.1 PermissionRequest tool_name=Bash agent_id=x agent_type=Explore
+         5.15 registry waiting:permission~prompt
+         8 registry busy";
+    check(
+        &format!("{AGENT_RUNS}\n 3 StopFailure error=rate_limit prompt_id=a\n {asks}"),
+        expect![[r#"needs_you error "Failed: rate limit" · Explore Working "Bash""#]],
+    );
+    // The turn waits for a foreground agent.
+    let foreground = "1 UserPromptSubmit prompt=one prompt_id=a
+         1.1 registry busy
+         2 PreToolUse tool_name=Agent tool_use_id=1 prompt_id=a
+         2.1 SubagentStart agent_id=x agent_type=Explore prompt_id=a";
+    check(
+        &format!("{foreground}\n {asks}"),
+        expect![[r#"running delegating "Running Explore subagent" · Explore Working "Bash""#]],
+    );
+}
+
+#[test]
+fn a_dialog_of_an_agent_that_the_registry_reported_first_closes_with_the_agents_request() {
+    let stop = r#"3 Stop prompt_id=a background_tasks=[{"id":"x","type":"subagent","status":"running"}]"#;
+    let waits = r#"running waiting_background "Waiting on 1 background agent" · Explore Working "Thinking""#;
+    let failure = "3 StopFailure error=rate_limit prompt_id=a";
+    let failed = r#"needs_you error "Failed: rate limit" · Explore Working "Thinking""#;
+    for (end, after) in [(stop, waits), (failure, failed)] {
+        let late = "5 registry waiting:permission~prompt
+             5.5 tick
+             5.6 PreToolUse tool_name=Bash tool_use_id=9 agent_id=x agent_type=Explore
+             5.61 PermissionRequest tool_name=Bash agent_id=x agent_type=Explore";
+        let mut fleet = Fleet::new(Rules::default());
+        tell_all(&mut fleet, &format!("{AGENT_RUNS}\n {end}\n {late}"));
+        assert_eq!(card(&fleet, "s").agent_state.label, "Explore needs permission for Bash");
+        tell_all(&mut fleet, "7 PostToolUse tool_name=Bash tool_use_id=9 agent_id=x agent_type=Explore");
+        let _ = fleet.tick(at("8"));
+        assert_eq!(read(&card(&fleet, "s")), after);
+    }
+}

@@ -236,6 +236,12 @@ fn agents(name: &str) -> Option<Vec<Step>> {
             "Subagent result: 1 file.",
         ),
         "subslow" => then(vec![bash(UNTIL_GO, "Wait in agent")], "Slow subagent finished."),
+        // A background agent, and a command of the main agent beside it.
+        "agentandsleep" => vec![
+            reply(vec![agent("Background agent", "SCRIPT:subslow go", "general-purpose", true)]),
+            reply(vec![bash(LONG_COMMAND, "Sleep a while")]),
+            reply(vec![say("Slept beside an agent.")]),
+        ],
         "bgagent" => then(
             vec![agent("Background agent", "SCRIPT:subslow go", "general-purpose", true)],
             "Launched a background agent.",

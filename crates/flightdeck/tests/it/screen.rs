@@ -31,10 +31,13 @@ fn fleet(home: &TestHome) -> TestDaemon {
             "tool_input": {"file_path": "/w/a-project-with-a-rather-long-name/src/page.css"}})
         };
         tell(&daemon, &id, "PreToolUse", read("t1"));
+        // Two calls at once: the second still runs after the first has failed, so the failure is the newest event.
+        if n >= 3 {
+            tell(&daemon, &id, "PreToolUse", read("t2"));
+        }
         tell(&daemon, &id, "PostToolUseFailure", read("t1"));
-        match n {
-            0..3 => tell(&daemon, &id, "Stop", json!({})),
-            _ => tell(&daemon, &id, "PreToolUse", read("t2")),
+        if n < 3 {
+            tell(&daemon, &id, "Stop", json!({}));
         }
     }
     daemon

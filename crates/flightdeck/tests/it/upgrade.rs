@@ -250,6 +250,14 @@ fn explanation_as_then(answer: &str, card: &Map<String, Value>) -> String {
     })
 }
 
+/// The counts of the fleet as 0.1.0 gave them: without the number of sessions that block or ask, which must be that of the cards.
+fn fleet_as_then(deck: &InProcessDaemon) -> String {
+    let mut board = deck.get("/api/sessions").json();
+    let counted =
+        cards(&mut board["sessions"]).into_iter().filter(|card| card["waiting"]["counts"] == true).count();
+    edit_json(&deck.get("/api/fleet").text(), |fleet| take(fleet, "blocks_or_asks", |_| counted.into()))
+}
+
 /// Everything the daemon says about its sessions, one answer a line.
 fn answers(deck: &InProcessDaemon) -> String {
     let socket =
@@ -259,7 +267,7 @@ fn answers(deck: &InProcessDaemon) -> String {
         as_then(&from_sessions(&deck.get("/api/sessions?all=1").text())),
         socket(json!({})),
         socket(json!({"all": true})),
-        deck.get("/api/fleet").text(),
+        fleet_as_then(deck),
         deck.get("/api/fleet/history?since=2026-11-17T00:00:00Z").text(),
     ];
     let mut all = deck.get("/api/sessions?all=1").json();

@@ -151,3 +151,84 @@ fn a_permission_of_a_subagent_refused_in_the_terminal_is_a_refusal() {
     );
     assert_eq!(resolution(&batch("done")), r#""answered_in_terminal""#);
 }
+
+#[test]
+fn hooks_that_leave_while_two_terminals_work_leave_both_turns_unheard() {
+    let both = "1 UserPromptSubmit prompt=one prompt_id=a pid=7 proc_start=1
+         2 PreToolUse tool_name=Bash tool_use_id=1 prompt_id=a pid=7 proc_start=1
+         3 SessionStart source=resume pid=8 proc_start=2
+         4 UserPromptSubmit prompt=two prompt_id=b pid=8 proc_start=2
+         5 PreToolUse tool_name=Read tool_use_id=2 prompt_id=b pid=8 proc_start=2";
+    let ended = "20 registry idle\n 20 registry idle pid=8 procStart=\"2\"\n 21 tick";
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(&mut fleet, &format!("{both}\n 6 hooks gone\n {ended}"));
+    let labels = |fleet: &Fleet| -> Vec<String> {
+        card(fleet, "s").processes.into_iter().map(|process| process.label).collect()
+    };
+    assert_eq!(labels(&fleet), ["Ended while Flightdeck was away"; 2]);
+    // The same if the hook that shows the turn is of the process that the card does not show.
+    let late = "1 UserPromptSubmit prompt=one prompt_id=a pid=7 proc_start=1
+         2 Stop prompt_id=a pid=7 proc_start=1
+         3 SessionStart source=resume pid=8 proc_start=2
+         4 UserPromptSubmit prompt=two prompt_id=b pid=8 proc_start=2
+         5 PreToolUse tool_name=Bash tool_use_id=2 prompt_id=b pid=8 proc_start=2
+         5.1 PermissionRequest tool_name=Bash prompt_id=b pid=8 proc_start=2
+         6 hooks gone
+         7 UserPromptSubmit prompt=three prompt_id=c pid=7 proc_start=1";
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(&mut fleet, &format!("{late}\n {ended}"));
+    assert_eq!(labels(&fleet), ["Ended while Flightdeck was away"; 2]);
+}
+
+#[test]
+fn a_request_that_ended_with_its_client_was_not_refused() {
+    let ended_after = |said: &str, reason: &str, when: &str| {
+        let mut fleet = Fleet::new(Rules::default());
+        tell_all(&mut fleet, &format!("{ASKS}\n 2.2 registry waiting:permission~prompt"));
+        super::turns::hold_closed(&mut fleet, "9");
+        tell_all(&mut fleet, &format!("9.1 registry {said}\n {when} SessionEnd reason={reason}"));
+        let asks = card(&fleet, "s").asks;
+        serde_json::to_string(&asks[0].resolution.as_ref().map(|r| (r.how, r.by))).unwrap()
+    };
+    let never_left = "waiting:permission~prompt statusUpdatedAt=1794744002200";
+    // The terminal was closed: the client ends its hooks before it says goodbye, which may take a second and a half.
+    for when in ["9.2", "10.5"] {
+        assert_eq!(ended_after(never_left, "other", when), r#"["session_ended",null]"#);
+    }
+    // The person refused, and the session ended later or by its prompt.
+    assert_eq!(ended_after("idle", "other", "20"), r#"["refused_in_terminal","terminal"]"#);
+    assert_eq!(ended_after("idle", "prompt_input_exit", "9.2"), r#"["refused_in_terminal","terminal"]"#);
+}
+
+#[test]
+fn the_marker_ends_a_turn_beside_a_background_agent_because_the_client_stays_busy() {
+    let beside = "1 UserPromptSubmit prompt=one prompt_id=a
+         1.1 registry busy
+         2 SubagentStart agent_id=x agent_type=Explore prompt_id=a
+         3 PreToolUse tool_name=Bash tool_use_id=1 prompt_id=a";
+    for busy in ["", " 6 registry busy"] {
+        check(
+            &format!("{beside}\n 5.2@5 marker\n{busy}"),
+            expect![[r#"needs_you interrupted "You interrupted Bash" · Explore Working "Thinking""#]],
+        );
+    }
+    // The agent's report begins a turn.
+    check(
+        &format!(
+            "{beside}\n 5.2@5 marker\n 7 SubagentStop agent_id=x agent_type=Explore
+             7.1 UserPromptSubmit prompt=<task-notification>~done prompt_id=b"
+        ),
+        expect![[r#"running thinking "Thinking" · Explore Done "Done""#]],
+    );
+    // The marker of an Esc before this call.
+    check(
+        &format!("{beside}\n 5.2@2.5 marker"),
+        expect![[r#"running acting "Bash" · Explore Working "Thinking""#]],
+    );
+    // Of two terminals, the marker does not say which one was interrupted.
+    let first = beside.replace("prompt_id=a", "prompt_id=a pid=7 proc_start=1");
+    check(
+        &format!("{first}\n 4 SessionStart source=resume pid=8 proc_start=2\n 5.2@5 marker"),
+        expect![[r#"running acting "Bash" · Explore Working "Thinking""#]],
+    );
+}

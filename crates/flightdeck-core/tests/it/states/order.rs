@@ -163,3 +163,39 @@ fn the_same_prompt_without_an_id_counts_once_within_a_moment_and_twice_later() {
     };
     assert_eq!((count("0.5"), count("4")), (1, 2));
 }
+
+#[test]
+fn the_late_end_of_another_call_does_not_undo_a_refusal() {
+    let two = "1 UserPromptSubmit prompt=a prompt_id=a
+         2 PreToolUse tool_name=Read tool_use_id=a prompt_id=a
+         2.1 PreToolUse tool_name=Bash tool_use_id=b prompt_id=a
+         2.2 PermissionRequest tool_name=Bash prompt_id=a";
+    let late = "5.2@5.05 PostToolUse tool_name=Read tool_use_id=a prompt_id=a";
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, two);
+    super::turns::hold_closed(&mut fleet, "5");
+    tell(&mut fleet, late);
+    assert_eq!(read(&card(&fleet, "s")), r#"needs_you interrupted "You interrupted Bash""#);
+    // The same after an end that only the registry reported while our hooks were away.
+    crate::registry::check(
+        "1 UserPromptSubmit prompt=a prompt_id=a
+         2 PreToolUse tool_name=Read tool_use_id=a prompt_id=a
+         3 hooks gone
+         4 registry idle
+         4.5 tick
+         4.6@4.05 PostToolUse tool_name=Read tool_use_id=a prompt_id=a
+         4.6@4.05 PreToolUse tool_name=Bash tool_use_id=b prompt_id=a",
+        expect![[r#"needs_you idle "Ended while Flightdeck was away""#]],
+    );
+}
+
+#[test]
+fn an_idle_notice_at_the_start_of_a_turn_is_about_the_pause_before_it() {
+    check(
+        "1 UserPromptSubmit prompt=a prompt_id=a
+         2 Stop prompt_id=a
+         62 UserPromptSubmit prompt=b prompt_id=b
+         62.02 Notification notification_type=idle_prompt",
+        expect![[r#"running thinking "Thinking""#]],
+    );
+}

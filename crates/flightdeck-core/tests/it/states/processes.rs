@@ -9,6 +9,8 @@ use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook;
 use flightdeck_core::log::record::EventId;
 use flightdeck_core::rules::Rules;
+use flightdeck_core::usage::enrichment::{Fold, Summary, TranscriptFile};
+use flightdeck_core::usage::price::PriceTable;
 use flightdeck_core::view;
 
 use crate::registry::tell_all;
@@ -345,4 +347,33 @@ fn a_session_with_several_processes_reads_back_from_a_snapshot() {
     assert_eq!(labels(&back), labels(&fleet));
     let single = serde_json::to_string(&after(&[FIRST_BLOCKED])).unwrap();
     assert!(!single.contains("beside") && !single.contains("past_processes"), "one process costs nothing");
+}
+
+#[test]
+fn the_background_commands_of_one_terminal_are_not_taken_for_those_of_another() {
+    let stops = |shells: &str, pid: &str| format!(r#"Stop pid={pid} background_tasks=[{shells}]"#);
+    let shell = |id: &str| format!(r#"{{"id":"{id}","type":"shell","status":"running"}}"#);
+    let first = format!(
+        "0 SessionStart source=startup pid=7 proc_start=1\n 1 UserPromptSubmit prompt=fix pid=7 proc_start=1
+         2 {} proc_start=1",
+        stops(&shell("b1"), "7")
+    );
+    let second = format!(
+        "{SECOND_STARTS}\n 5 UserPromptSubmit prompt=more pid=8 proc_start=2\n 6 {} proc_start=2",
+        stops(&format!("{},{}", shell("b2"), shell("b3")), "8")
+    );
+    let mut fleet = after(&[&first, &second]);
+    let ended = |id: &str| {
+        serde_json::json!({"type": "queue-operation", "operation": "enqueue", "timestamp": at("7").to_string(),
+            "content": format!("<task-notification>\n<task-id>{id}</task-id>\n<status>completed</status>")})
+    };
+    let mut fold = Fold::default();
+    for id in ["b2", "b3"] {
+        fold.take(TranscriptFile::Main, ended(id).to_string().as_bytes());
+    }
+    let _ = fleet.enrich(&"s".into(), Summary::of(fold.known().clone(), PriceTable::shipped()));
+    assert_eq!(card(&fleet, "s").background.shells, 0, "both of the second terminal have ended");
+    // Now the card shows the first terminal, whose command runs on.
+    tell_all(&mut fleet, "9 SessionEnd reason=other pid=8 proc_start=2");
+    assert_eq!((shows(&fleet).1, card(&fleet, "s").background.shells), (Some(7), 1));
 }

@@ -1,8 +1,10 @@
 //! Subagents, and what they do to their parent.
 
 use expect_test::expect;
+use flightdeck_core::fleet::Fleet;
+use flightdeck_core::rules::Rules;
 
-use crate::script::check;
+use crate::script::{card, check, tell};
 
 #[test]
 fn a_foreground_subagent_delegates_and_its_end_is_thinking() {
@@ -161,4 +163,17 @@ fn a_failure_that_is_the_first_word_of_a_subagent_shows_it_failed() {
          1.1@0.9 SubagentStart agent_id=x agent_type=Explore",
         expect![[r#"running thinking "Thinking" · Explore Failed "Explore failed: overloaded""#]],
     );
+}
+
+#[test]
+fn the_folder_and_the_mode_of_a_subagent_are_not_those_of_the_session() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(
+        &mut fleet,
+        "1 UserPromptSubmit prompt=a permission_mode=default
+         2 SubagentStart agent_id=x agent_type=Explore
+         3 PreToolUse tool_name=Bash tool_use_id=1 agent_id=x agent_type=Explore permission_mode=acceptEdits cwd=/w/other",
+    );
+    assert_eq!(card(&fleet, "s").permission_mode.as_deref(), Some("default"));
+    assert_eq!(fleet.get("s").unwrap().cwd.as_deref(), Some("/w/api"));
 }

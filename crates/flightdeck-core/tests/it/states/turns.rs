@@ -1,10 +1,16 @@
 //! Starts, prompts and the end of a turn.
 
 use expect_test::expect;
+use flightdeck_core::approval::resolution::HoldEnd;
 use flightdeck_core::fleet::Fleet;
+use flightdeck_core::log::approvals::hold_ended_record;
+use flightdeck_core::log::event::Event;
+use flightdeck_core::log::from_hook;
+use flightdeck_core::log::record::EventId;
 use flightdeck_core::rules::Rules;
 
-use crate::script::{card, check, read, tell};
+use crate::registry::tell_all;
+use crate::script::{at, card, check, read, tell};
 
 #[test]
 fn a_session_starts_ready() {
@@ -231,4 +237,88 @@ fn an_interrupted_tool_and_an_idle_notice_end_the_turns_time() {
         );
         assert_eq!(card(&fleet, "s").last_turn_task_seconds, seconds, "{end}");
     }
+}
+
+/// A Stop hook of the person sent Claude on: its work has the prompt id of the turn that seemed to have ended.
+const CONTINUED: &str = "1 UserPromptSubmit prompt=one prompt_id=a
+     1.1 registry busy
+     3 Stop prompt_id=a
+     4 PreToolUse tool_name=Bash tool_use_id=1 prompt_id=a";
+
+#[test]
+fn a_turn_that_a_stop_hook_continued_ends_with_its_last_stop() {
+    let mut fleet = Fleet::new(Rules::default());
+    let end =
+        "5 PostToolUse tool_name=Bash tool_use_id=1 prompt_id=a\n 6 Stop prompt_id=a stop_hook_active=true";
+    tell_all(&mut fleet, &format!("{CONTINUED}\n {end}"));
+    assert_eq!(card(&fleet, "s").last_turn_task_seconds, Some(5.0));
+    // Also if it continued without a tool.
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(
+        &mut fleet,
+        "1 UserPromptSubmit prompt=one prompt_id=a\n 3 Stop prompt_id=a\n 4.5 Stop prompt_id=a stop_hook_active=true",
+    );
+    assert_eq!(card(&fleet, "s").last_turn_task_seconds, Some(3.5));
+}
+
+#[test]
+fn an_esc_in_a_turn_that_a_stop_hook_continued_is_an_interrupt() {
+    crate::registry::check(
+        &format!("{CONTINUED}\n 9 registry idle"),
+        expect![[r#"needs_you interrupted "You interrupted Bash""#]],
+    );
+    // A slow call hook of the turn does not open it again.
+    crate::registry::check(
+        "1 UserPromptSubmit prompt=one prompt_id=a
+         1.1 registry busy
+         2 PreToolUse tool_name=Bash tool_use_id=1 prompt_id=a
+         3 Stop prompt_id=a
+         3.1@3.05 PostToolUse tool_name=Bash tool_use_id=1 prompt_id=a
+         3.2@3.05 PreToolUse tool_name=Bash tool_use_id=1 prompt_id=a
+         9 registry idle",
+        expect![[r#"needs_you idle "Waiting for your next prompt""#]],
+    );
+}
+
+#[test]
+fn a_prompt_typed_ahead_in_a_continued_turn_waits_in_the_queue() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(
+        &mut fleet,
+        &format!(
+            "{CONTINUED}\n 5 PostToolUse tool_name=Bash tool_use_id=1 prompt_id=a\n 6 UserPromptSubmit prompt=two prompt_id=a"
+        ),
+    );
+    assert_eq!((card(&fleet, "s").queued_prompts, card(&fleet, "s").turn_count), (1, 2));
+}
+
+#[test]
+fn a_dialog_refused_with_feedback_continues_its_turn() {
+    let refused = "1 UserPromptSubmit prompt=one prompt_id=a
+         1.1 registry busy
+         2 PreToolUse tool_name=Bash tool_use_id=1 prompt_id=a
+         2.1 PermissionRequest tool_name=Bash prompt_id=a
+         2.2 registry waiting:permission~prompt";
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(&mut fleet, refused);
+    hold_closed(&mut fleet, "5");
+    assert_eq!(read(&card(&fleet, "s")), r#"needs_you interrupted "You interrupted Bash""#);
+    tell_all(
+        &mut fleet,
+        r#"5.2 registry busy
+           5.3 PostToolBatch prompt_id=a tool_calls=[{"tool_name":"Bash","tool_use_id":"1"}]"#,
+    );
+    assert_eq!(read(&card(&fleet, "s")), r#"running thinking "Thinking""#);
+    tell_all(&mut fleet, "9 Stop prompt_id=a");
+    assert_eq!(card(&fleet, "s").last_turn_task_seconds, Some(8.0));
+}
+
+/// The client closed the held hook of the open ask.
+pub(super) fn hold_closed(fleet: &mut Fleet, when: &str) {
+    let ask = card(fleet, "s").asks.into_iter().find(|ask| ask.resolution.is_none()).unwrap();
+    let id = EventId(u128::from(fleet.last_seq() + 1) << 64);
+    let mut record = hold_ended_record(&"s".into(), &ask.id, HoldEnd::Closed, id);
+    record.seq = fleet.last_seq() + 1;
+    from_hook::stamp(&mut record, at(when), fleet.now());
+    let _ = fleet.apply(&Event::from_record(&record));
 }

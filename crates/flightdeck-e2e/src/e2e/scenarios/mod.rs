@@ -6,6 +6,7 @@ mod assignments;
 mod away;
 mod background;
 mod context;
+mod edges;
 mod efforts;
 mod end;
 mod interrupt;
@@ -164,6 +165,43 @@ pub(super) static ALL: &[Scenario] = &[
     free("menus", "menus over running work", odd::menus),
     free("stopped_client", "the client is stopped by a signal and continued", odd::stopped_client),
     asking("deleted_folder", "the session's folder is deleted", odd::deleted_folder),
+    Scenario {
+        hooks_first: false,
+        ..free(
+            "stop_hook_goes_on",
+            "the person's Stop hook sends Claude on, then Esc",
+            edges::stop_hook_goes_on,
+        )
+    },
+    Scenario {
+        hooks_first: false,
+        ..asking("prompt_blocked", "the person's hook blocks a prompt", edges::prompt_blocked)
+    },
+    Scenario {
+        hooks_first: false,
+        ..free("batch_blocked", "the person's PostToolBatch hook ends the turn", edges::batch_blocked)
+    },
+    free("agent_beside_esc", "Esc on a command while a background agent works", edges::agent_beside_esc),
+    free("agent_beside_done", "an agent ends while the main agent runs a command", edges::agent_beside_done),
+    free("agent_beside_error", "the API fails while a background agent works", edges::agent_beside_error),
+    asking(
+        "hangup_in_dialog",
+        "the terminal is closed, and a signal ends it, while it asks",
+        edges::hangup_in_dialog,
+    ),
+    asking(
+        "refused_with_words",
+        "a request is refused with words, and Claude goes on",
+        edges::refused_with_words,
+    ),
+    free("queue_taken_back", "a prompt typed ahead is taken back and sent again", edges::queue_taken_back),
+    free("queue_command", "a command of the project is typed ahead", edges::queue_command),
+    free("queue_error", "the API fails while a prompt waits", edges::queue_error),
+    asking("compact_queue", "a prompt is typed during /compact", edges::compact_queue),
+    asking("compact_esc", "Esc during /compact", edges::compact_esc),
+    free("clear_with_shell", "/clear while a background command runs", edges::clear_with_shell),
+    free("clear_with_agent", "/clear while a background agent works", edges::clear_with_agent),
+    asking("agent_own_mode", "an agent with a permission mode of its own", edges::agent_own_mode),
     asking("killed_in_dialog", "the client is killed while it asks", odd::killed_in_dialog),
     taking_hooks("hooks_gone_idle", "the hooks go and return between turns", away::gone_idle),
     taking_hooks("hooks_gone_thinking", "the hooks go while Claude writes", away::gone_thinking),
