@@ -227,7 +227,7 @@ mod tests {
     fn every_route_has_the_types_of_its_row() {
         let files = files();
         let routes = &files.iter().find(|f| f.name == "Routes.ts").unwrap().text;
-        let row = "\n  \"POST /api/asks/{ask_id}/answer\": { body: AnswerAsk; reply: Resolution };\n";
+        let row = "\n  \"POST /api/asks/{id}/answer\": { body: AnswerAsk; reply: Resolution };\n";
         assert!(routes.contains(row), "{routes}");
         assert!(routes.contains("import type { Resolution } from \"./Resolution\";"), "{routes}");
     }

@@ -111,9 +111,13 @@ intent_rules! {
     NothingSaid Progress 40 "The message neither asks nor says that the work is done.";
 }
 
-/// Prepares the detector, so that no event waits until its patterns are built.
+/// Prepares the detector, so that no event waits until its patterns are built. The examples of the shapes are read once, because an
+/// automaton builds most of its states at its first search.
 pub fn prepare() {
     matching::build();
+    for shape in shapes::all() {
+        TurnIntent::detect(shape.example);
+    }
 }
 
 /// The intent of a turn's last message, for a turn that changed files and for one that did not. Both are kept, because a tool call
