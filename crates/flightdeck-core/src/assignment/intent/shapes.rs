@@ -6,7 +6,6 @@ use super::signs::Sign::{self, *};
 pub(super) struct Shape {
     pub(super) sign: Sign,
     /// A sentence of this shape, as it would be written.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for readers and for the test of the table"))]
     pub(super) example: &'static str,
     pub(super) pattern: &'static str,
 }
