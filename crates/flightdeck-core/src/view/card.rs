@@ -272,12 +272,17 @@ impl Card {
     }
 }
 
-/// What the agent said last. A Stop reports it before the transcript is read; a line from after that Stop is newer.
+/// What the agent said last. A Stop reports it before the transcript is read; a line from after that Stop is newer. A summary that an
+/// earlier version stored does not say when its line was written: it counts as newer while the session works on.
 fn last_message(session: &Session) -> Option<&str> {
     let known = session.enrichment.as_deref().map(|e| &e.known);
-    let in_transcript = || known?.last_answer.as_deref();
-    let is_newer = known.is_some_and(|k| k.last_answer_at.is_some() && k.last_answer_at > session.said_at);
-    if is_newer { in_transcript() } else { session.last_said.as_deref().or_else(in_transcript) }
+    let in_transcript = known.and_then(|known| known.last_answer.as_deref());
+    let at_stop = session.last_said.as_deref();
+    let is_newer = match known.and_then(|known| known.last_answer_at) {
+        Some(at) => Some(at) > session.said_at,
+        None => session.main.state.is_working(),
+    };
+    if is_newer { in_transcript.or(at_stop) } else { at_stop.or(in_transcript) }
 }
 
 /// The prompt that began this turn and its time, if it is only in the transcript: our hooks were away.
