@@ -29,6 +29,9 @@ test.describe("accessibility", () => {
         await startRestingFleet(fleet.server.url, 12);
         await fleet.open();
         await check(fleet, "board");
+        await page.goto(`${fleet.server.url}?state=thinking&state=idle`);
+        await expect(page.locator(".outside-filter")).toBeVisible();
+        await check(fleet, "filtered board");
         const session = (await fleet.sessions()).find((s) => s.agent_state.state === "delegating");
         await page.goto(`${fleet.server.url}#/session/${session?.id}`);
         await expect(page.locator(".ev").first()).toBeVisible();

@@ -1,6 +1,6 @@
 /** The line at the bottom lists the keys that act now, wherever the focus is. */
 import type { Page } from "@playwright/test";
-import { allow, expect, test } from "./fleet";
+import { allow, expect, questions, test } from "./fleet";
 
 /** The listed keys as "key label", as far as they are visible. */
 const listed = (page: Page) =>
@@ -69,6 +69,9 @@ test("a menu and a dialog list their own keys", async ({ fleet, page }) => {
   await page.getByRole("button", { name: "Density: Comfortable" }).press("Enter");
   await expect.poll(() => listed(page)).toEqual(["↑ ↓ move", "↵ choose", "Esc close"]);
   await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await expect.poll(() => listed(page)).toEqual(["↑ ↓ move", "↵ choose", "Esc close"]);
+  await page.keyboard.press("Escape");
   await page.keyboard.press("?");
   await expect.poll(() => listed(page)).toEqual(["Esc close"]);
   await page.keyboard.press("Escape");
@@ -100,7 +103,7 @@ test.describe("in a view without cards", () => {
       );
       for (const key of ["o", "t", "m", "x", "r"]) {
         await page.keyboard.press(key);
-        await expect(fleet.refusal()).toContainText("it does nothing here");
+        await expect(fleet.refusal()).toContainText("no such key here");
         await expect(fleet.refusal()).toContainText(key);
       }
       await page.keyboard.press("p");
@@ -129,7 +132,7 @@ test.describe("in a view without cards", () => {
     await expect.poll(() => listed(page)).toEqual(["j k move", "n next", "/ search", "g b board"]);
     await expect(page.locator(".key-target")).toHaveText("No row selected");
     await page.keyboard.press("o");
-    await expect(fleet.refusal()).toContainText("it does nothing here");
+    await expect(fleet.refusal()).toContainText("no such key here");
     await expect(page.locator("[data-drawer]")).toHaveCount(0);
     await page.keyboard.press("j");
     await expect.poll(() => listed(page)).toContain("↵ open");
@@ -145,11 +148,42 @@ for (const width of [800, 1024, 1600])
     await page.setViewportSize({ width, height: 800 });
     const id = await fleet.start("A long title that says what should be done with the totals of the store");
     void fleet.ask(id, "Bash", { command: "cargo test --workspace" });
+    void fleet.ask(await fleet.start("another"), "Bash", { command: "make" });
     await fleet.open(`#/session/${id}`);
     await expect(allow(page.locator("[data-drawer]"))).toBeVisible();
     const keys = await listed(page);
     expect(keys).toContain("y allow");
+    expect(keys).toContain("n next");
     expect(keys.at(-1)).toBe("Esc close");
     const footer = page.locator("[data-drawer] .keys");
     expect(await footer.evaluate((e) => e.scrollWidth - e.clientWidth)).toBeLessThanOrEqual(0);
   });
+
+test("n is listed only while there is another session to go to, and is refused visibly if there is none", async ({
+  fleet,
+  page,
+}) => {
+  await fleet.open();
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "git push --force" });
+  await expect(fleet.cardIn("Needs You", id)).toBeVisible();
+  await fleet.waitForKeys();
+  await expect.poll(() => listed(page)).toContain("n next");
+  await page.keyboard.press("n");
+  await expect(fleet.card(id)).toBeFocused();
+  await expect.poll(() => listed(page)).not.toContain("n next");
+  await page.keyboard.press("n");
+  await expect(fleet.refusal()).toContainText("there is no other that needs you");
+});
+
+test("the note with Undo names what was answered in words", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  void fleet.ask(id, "AskUserQuestion", { questions });
+  await expect(fleet.cardIn("Needs You", id)).toBeVisible();
+  await fleet.waitForKeys();
+  await fleet.select(id);
+  await page.keyboard.press("1");
+  await page.keyboard.press("y");
+  await expect(page.locator(".undo-note")).toContainText("question · api");
+});

@@ -79,3 +79,97 @@ test.describe("keyboard in the overview", () => {
     await expect(row(1)).toBeFocused();
   });
 });
+
+test("after n in the drawer Escape selects the session that was open last, and Back leaves the drawer", async ({
+  fleet,
+  page,
+}) => {
+  await fleet.open();
+  const ids = [await fleet.start("one"), await fleet.start("two")];
+  for (const [i, id] of ids.entries())
+    void fleet.ask(id, "Bash", { command: `git push --force origin ${i}` });
+  for (const id of ids) await expect(fleet.cardIn("Needs You", id)).toBeVisible();
+  await fleet.waitForKeys();
+  const drawer = page.locator("[data-drawer]");
+  for (const leave of [() => page.keyboard.press("Escape"), () => page.goBack()]) {
+    await fleet.select(ids[0] ?? "");
+    await page.keyboard.press("Enter");
+    await expect(page.locator(`[data-drawer="${ids[0]}"]`)).toBeVisible();
+    await page.keyboard.press("n");
+    await expect(page.locator(`[data-drawer="${ids[1]}"]`)).toBeVisible();
+    await leave();
+    await expect(drawer).toHaveCount(0);
+    await expect(fleet.card(ids[1] ?? "")).toBeFocused();
+    await expect(fleet.card(ids[1] ?? "")).toHaveAttribute("aria-current", "true");
+  }
+});
+
+test("a menu gives the focus back to its button after a choice, and closes when Tab leads out", async ({
+  fleet,
+  page,
+}) => {
+  await fleet.open();
+  const id = await fleet.start();
+  await expect(fleet.card(id)).toBeVisible();
+  const button = page.getByRole("button", { name: /^Density/ });
+  await button.press("Enter");
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".menu")).toHaveCount(0);
+  await expect(button).toBeFocused();
+  await expect(button).toHaveAccessibleName("Density: Compact");
+  await button.press("Enter");
+  await expect(page.locator(".menu")).toBeVisible();
+  for (let i = 0; i < 3; i++) await page.keyboard.press("Tab");
+  await expect(page.locator(".menu")).toHaveCount(0);
+});
+
+test("a card that a key selects is not below the note with Undo", async ({ fleet, page }) => {
+  await page.setViewportSize({ width: 1024, height: 600 });
+  await fleet.open();
+  const ids: string[] = [];
+  for (let i = 0; i < 5; i++) {
+    const id = await fleet.start(`Step ${i}`);
+    ids.push(id);
+    void fleet.ask(id, "Bash", { command: `git push --force origin ${i}` });
+  }
+  const plain = await fleet.start("plain");
+  void fleet.ask(plain, "Bash", { command: "make" });
+  for (const id of [...ids, plain]) await expect(fleet.card(id)).toBeAttached();
+  await fleet.waitForKeys();
+  await fleet.select(plain);
+  await page.keyboard.press("y");
+  const note = page.locator(".undo-note");
+  await expect(note).toBeVisible();
+  const [noteBox, lane] = [await note.boundingBox(), await page.locator(".needs").boundingBox()];
+  expect(noteBox?.x ?? 0).toBeGreaterThanOrEqual((lane?.x ?? 0) + (lane?.width ?? 0));
+});
+
+test("a card that n selects is wholly visible, also if its key caps need one more line", async ({
+  fleet,
+  page,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 700 });
+  await fleet.open();
+  for (let i = 0; i < 4; i++) {
+    const id = await fleet.start(`Plan ${i}`);
+    void fleet.ask(id, "ExitPlanMode", { plan: "1. Collect the failed runs\n2. Wait with a limit" });
+    await expect(
+      fleet
+        .cardIn("Needs You", id)
+        .getByRole("button", { name: /^Approve/ })
+        .first(),
+    ).toBeAttached();
+  }
+  await fleet.waitForKeys();
+  const below = () =>
+    page.evaluate(() => {
+      const card = document.querySelector("[data-card][aria-current=true]");
+      const lane = card?.closest("[data-lane]")?.getBoundingClientRect().bottom ?? Number.NaN;
+      return Math.round((card?.getBoundingClientRect().bottom ?? Number.NaN) - lane);
+    });
+  for (let i = 0; i < 4; i++) {
+    await page.keyboard.press("n");
+    await expect.poll(below).toBeLessThanOrEqual(0);
+  }
+});

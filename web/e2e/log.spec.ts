@@ -76,7 +76,7 @@ test("search and filters leave the rows that fit, and a row opens by keyboard", 
   await page.keyboard.type("integers billing");
   await expect(page.locator(".log-row")).toHaveCount(1);
   await expect(rowOf(page, "Store totals as cents")).toBeVisible();
-  await expect(page.locator(".found")).toContainText("1 of 2");
+  await expect(page.locator(".found")).toContainText("1 found");
   await page.keyboard.type(" nowhere");
   await expect(page.getByText("No assignment fits the search and the filters")).toBeVisible();
   await page.keyboard.press("Escape");
@@ -152,6 +152,40 @@ test("older assignments are loaded by scrolling and by a search", async ({ fleet
   await page.locator("#search").fill("very first");
   await expect(page.locator(".log-row")).toHaveCount(1);
   await expect(rowOf(page, "The very first task")).toBeVisible();
+});
+
+test("the daemon searches, once the person has stopped typing", async ({ fleet, page }) => {
+  const many = Array.from({ length: 230 }, (_, i) =>
+    finished(700 - i * 3, 699 - i * 3, `${i < 120 ? "An early" : "A late"} task, number ${i}`, "It is done."),
+  ).flat();
+  await playPast(fleet, { [ID]: ["api", many] }, 230);
+  const asked: string[] = [];
+  page.on("request", (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (pathname.endsWith("/api/assignments")) asked.push(searchParams.get("text") ?? "");
+  });
+  await fleet.open("#/log");
+  await expect(rowOf(page, "number 229")).toBeVisible();
+  // Typed faster than any machine is slow.
+  await page.locator("#search").evaluate((field: HTMLInputElement) => {
+    for (const text of ["e", "early", "early task"]) {
+      field.value = text;
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+  });
+  await expect(page.locator(".log-row")).toHaveCount(100);
+  await expect(page.locator(".found")).toContainText("100 found so far");
+  await expect(rowOf(page, "A late task")).toHaveCount(0);
+  await page.locator(".log").evaluate((list) => list.scrollTo(0, list.scrollHeight));
+  await expect(page.locator(".log-row")).toHaveCount(120);
+  await expect(page.locator(".found")).toHaveText(/^120 found/);
+  // One page of all rows, then two pages of those that match.
+  expect(asked).toEqual(["", "early task", "early task"]);
+  const id = await fleet.start("An early task that comes late");
+  await expect(page.locator(".log-row").first()).toContainText("An early task that comes late");
+  await fleet.hook(id, "Stop", { last_assistant_message: "It is done." });
+  await page.locator("#search").fill("");
+  await expect(rowOf(page, "number 229")).toBeVisible();
 });
 
 test("the chart has the time that agents waited for the person, by project and day", async ({

@@ -17,8 +17,8 @@ const question = {
         header: "Store",
         multiSelect: false,
         options: [
-          { label: "Old", description: "" },
-          { label: "New", description: "" },
+          { label: "Old", description: "Keep the totals where they are until the release" },
+          { label: "New", description: "Move them now, which takes an hour of downtime" },
         ],
       },
     ],

@@ -4,7 +4,7 @@ import { expect, test } from "./fleet";
 
 test.use({ fleetKind: "resting" });
 
-const WIDTHS = [390, 1024, 1280, 1440, 1920, 2560];
+const WIDTHS = [390, 768, 1024, 1280, 1440, 1920, 2560];
 /** Filters of every kind, with long values. */
 const FILTERED =
   "?q=the&project=a-project-with-quite-a-long-name&project=api&state=idle&state=needs_permission&model=claude-haiku-5&model=claude-opus-5-5";
@@ -15,7 +15,7 @@ const offScreen = (page: Page) =>
     const controls = document.querySelectorAll<HTMLElement>("button, a[href], input, select, textarea");
     return Array.from(controls)
       .filter((control) => control.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
-      .filter((control) => control.tabIndex >= 0 || control.closest(".answer"))
+      .filter((control) => control.tabIndex >= 0 || control.closest(".answer, .options"))
       .flatMap((control) => {
         const { left, right, width } = control.getBoundingClientRect();
         let [from, to] = [0, innerWidth];
@@ -54,6 +54,14 @@ for (const width of WIDTHS) {
     });
   }
 }
+
+test("chosen filters keep the bar on one line at 1440 px", async ({ fleet, page }) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await fleet.open("?project=api&state=thinking&state=idle&model=claude-opus-5-5");
+  const bar = page.getByRole("search").first();
+  await expect(page.locator(".found:visible")).toBeVisible();
+  expect((await bar.boundingBox())?.height).toBeLessThan(50);
+});
 
 test("54 sessions fit on 1920 x 1080 in rows", async ({ fleet, page }) => {
   await page.addInitScript(() => localStorage.setItem("flightdeck.density", '"rows"'));
@@ -112,6 +120,22 @@ test("with a filter a column counts what it shows, and the fleet's number stays"
   );
 });
 
+/** Words of the header that are drawn over the next instrument, or cut. */
+const clashes = (page: Page) =>
+  page.locator(".instruments").evaluate((header) => {
+    const boxOf = (one: Element) => one.getBoundingClientRect();
+    const words = Array.from(header.querySelectorAll(".k, .v, .sub, .spark")).filter((one) =>
+      one.checkVisibility(),
+    );
+    const end = boxOf(header).right;
+    return words.flatMap((one) => {
+      const [{ right }, own] = [boxOf(one), one.closest(".instrument")];
+      const next = own?.nextElementSibling;
+      const limit = next?.checkVisibility() ? boxOf(next).left : end;
+      return right > limit + 1 ? [`${one.textContent}: ${right} > ${limit}`] : [];
+    });
+  });
+
 test.describe("the header of a fleet with costs", () => {
   test.use({ fleetKind: "demo" });
 
@@ -121,19 +145,11 @@ test.describe("the header of a fleet with costs", () => {
       await fleet.open();
       await expect(page.locator(".instrument.need .readout")).toBeVisible();
       await expect(page.locator(".instrument.spend")).toBeVisible({ visible: width > 1240 });
-      const clashes = await page.locator(".instruments").evaluate((header) => {
-        const boxOf = (one: Element) => one.getBoundingClientRect();
-        const words = Array.from(header.querySelectorAll(".k, .v, .sub, .spark")).filter((one) =>
-          one.checkVisibility(),
-        );
-        const end = boxOf(header).right;
-        return words.flatMap((one) => {
-          const [{ right }, own] = [boxOf(one), one.closest(".instrument")];
-          const next = own?.nextElementSibling;
-          const limit = next?.checkVisibility() ? boxOf(next).left : end;
-          return right > limit + 1 ? [`${one.textContent}: ${right} > ${limit}`] : [];
-        });
-      });
-      expect(clashes).toEqual([]);
+      expect(await clashes(page)).toEqual([]);
+      fleet.server.signal("SIGSTOP");
+      await expect(page.locator(".lost-banner")).toBeVisible();
+      expect(await clashes(page)).toEqual([]);
+      fleet.server.signal("SIGCONT");
+      await expect(page.locator(".lost-banner")).toHaveCount(0);
     });
 });

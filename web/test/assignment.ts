@@ -5,7 +5,7 @@ export const at = (min: number) => new Date(2026, 10, 18, 12, min).toISOString()
 
 type Parts = Omit<Partial<Assignment>, "project"> & { project?: string };
 
-/** Open and at work unless `completed_at` is given. */
+/** An assignment that is open and at work, or completed if `completed_at` is given. */
 export function assignment({ project = "api", ...rest }: Parts = {}): Assignment {
   const complete = rest.completed_at != null;
   return {

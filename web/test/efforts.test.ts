@@ -152,6 +152,7 @@ test("a rule that denies counts what it would have decided, one that warns what 
   });
   const report = {
     calls: 9,
+    since: null,
     rules: [row("a", "deny", 4, 3), row("b", "warn", 2, 0)],
     denied: [],
   };

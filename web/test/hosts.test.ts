@@ -5,7 +5,7 @@ import { layOut } from "../src/board/layout";
 import type { Ask } from "../src/generated/Ask";
 import type { Host } from "../src/generated/Host";
 import { cannotAllow, cannotAnswer } from "../src/hosts/answerGate";
-import { awayMark, clockText, hostCounts, hostTerms } from "../src/hosts/hostText";
+import { awayMark, clockText, hostCounts, hostTerms, linkText, versionMark } from "../src/hosts/hostText";
 import { session } from "./session";
 
 const host = (parts: Partial<Host>): Host => ({
@@ -115,5 +115,34 @@ test("a host says what it shares and accepts, and how far its clock is ahead", (
   expect(hostTerms(host({ kind: "container", shares_payloads: false, accepts: [] }))).toBe(
     "container, no payloads, look only",
   );
-  expect([74.12, -0.1].map(clockText)).toEqual(["+74.1 s", "-0.1 s"]);
+  expect(hostTerms(host({ accepts: ["answer", "prompt", "focus"] }))).toBe(
+    "full, accepts answers, prompts, focus",
+  );
+  expect([74.12, -0.1, 0, -0.04].map(clockText)).toEqual(["+74.1 s", "-0.1 s", "0.0 s", "0.0 s"]);
+});
+
+test("a version is called older or newer than the one here", () => {
+  const marks = ["0.4.2", "0.4.1", "0.10.0", "0.4.2-rc.1", "1.0.0-rc.1", "0.4.2+dirty", null].map((version) =>
+    versionMark(version, "0.4.2"),
+  );
+  expect(marks).toEqual([
+    null,
+    "older than here",
+    "newer than here",
+    "older than here",
+    "newer than here",
+    "another build than here",
+    null,
+  ]);
+  expect(versionMark("0.4.1", null)).toBeNull();
+});
+
+test("a few events on their way are not called catching up", () => {
+  const link = { url: "nats://n:4222", fleet: "main", connected: true, hub: true, backlog: 3, problem: null };
+  expect(linkText(link)).toBeNull();
+  expect(linkText({ ...link, backlog: 500 })).toBe("This machine is catching up: 500 events to forward");
+  expect(linkText({ ...link, connected: false, backlog: 1 })).toBe(
+    "No connection to nats://n:4222: 1 event to forward",
+  );
+  expect(linkText({ ...link, connected: false, backlog: 0 })).toBe("No connection to nats://n:4222");
 });

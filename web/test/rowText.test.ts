@@ -59,3 +59,13 @@ test("an edit and a plan are never whole in a line, and a plan is named once", (
     false,
   ]);
 });
+
+test("a permission that only its terminal can answer begins with the tool, as all others do", () => {
+  const blocked: Session = {
+    ...session({ id: "a", group: "needs_you" }),
+    waiting: { kind: "blocks", label: "Permission", icon: "shield", counts: true },
+  };
+  blocked.agent_state.label = "Permission for Bash: make";
+  const [what, text] = line(blocked);
+  expect(`${what} ${text}`).not.toContain("Permission for");
+});

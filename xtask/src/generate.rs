@@ -6,25 +6,24 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Parser;
 use flightdeck_core::events_doc;
+use flightdeck_e2e::marked_parts::replace_part;
+use flightdeck_e2e::workspace::root;
 use flightdeck_protocol::typescript;
 
-use flightdeck_e2e::workspace::root;
-
 use crate::map;
-use crate::marks::replace_part;
 
 const TYPES: &str = "web/src/generated";
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 
 #[derive(Parser, Debug)]
-pub(crate) struct Args {
+pub(crate) struct GenerateArgs {
     /// Write nothing; fail if anything is stale
     #[arg(long)]
     check: bool,
 }
 
 /// True if every generated file is (now) up to date.
-pub(crate) fn run(args: &Args) -> Result<bool> {
+pub(crate) fn run(args: &GenerateArgs) -> Result<bool> {
     let stale = stale_files()?;
     if stale.is_empty() {
         println!("everything generated is up to date");

@@ -3,9 +3,7 @@
 #![expect(clippy::print_stdout, reason = "this program reports to the person who started it")]
 
 mod generate;
-mod intents;
 mod map;
-mod marks;
 mod proof;
 mod test;
 mod web;
@@ -29,15 +27,13 @@ enum Command {
     #[command(flatten)]
     Suite(Suite),
     /// Write what is generated from the code: docs/events.md, the page's types, the map in ARCHITECTURE.md
-    Gen(generate::Args),
-    /// Print how often the intent detector is right on labelled messages
-    Intents(intents::Args),
+    Gen(generate::GenerateArgs),
     /// Write the last measurements into docs/proof.md
     Proof,
     /// Run every check and test, and sum up
-    Test(test::Args),
+    Test(test::TestArgs),
     /// Serve the page with hot reload against a running daemon
-    Web(web::Args),
+    Web(web::WebArgs),
 }
 
 /// The suite could not run here. A code of its own, so that a script takes it neither for success nor for a failure.
@@ -59,7 +55,6 @@ fn run(command: &Command) -> Result<SuiteOutcome> {
     let passed = match command {
         Command::Suite(suite) => return suite.run(),
         Command::Gen(args) => generate::run(args)?,
-        Command::Intents(args) => intents::run(args)?,
         Command::Proof => proof::run()?,
         Command::Test(args) => test::run(args)?,
         Command::Web(args) => web::run(args)?,

@@ -3,11 +3,10 @@
 use std::fs;
 
 use anyhow::Result;
+use flightdeck_e2e::marked_parts::{marked_part, replace_part};
 use flightdeck_e2e::proof::{bench, load, read, scenarios};
 use flightdeck_e2e::soak;
 use flightdeck_e2e::workspace::{root, target};
-
-use crate::marks::{part, replace_part};
 
 pub(crate) fn run() -> Result<bool> {
     let path = root().join("docs/proof.md");
@@ -15,7 +14,8 @@ pub(crate) fn run() -> Result<bool> {
     let parts = [
         (
             "bench",
-            read(&target().join("bench/results.json")).and_then(|all| bench(&all, part(&page, "bench")?)),
+            read(&target().join("bench/results.json"))
+                .and_then(|all| bench(&all, marked_part(&page, "bench")?)),
         ),
         ("load", load(&target().join("soak/load.json"))),
         ("scenarios", Ok(scenarios())),

@@ -5,13 +5,13 @@ use clap::Parser;
 use flightdeck_e2e::npm::{npm, with_modules};
 
 #[derive(Parser, Debug)]
-pub(crate) struct Args {
+pub(crate) struct WebArgs {
     /// The daemon's address, as it printed it
     #[arg(long, default_value = "http://127.0.0.1:47892")]
     url: String,
 }
 
-pub(crate) fn run(args: &Args) -> Result<bool> {
+pub(crate) fn run(args: &WebArgs) -> Result<bool> {
     let web = with_modules()?;
     let status = npm(&web).args(["run", "dev"]).env("FLIGHTDECK_URL", &args.url).status();
     Ok(status.context("cannot run npm run dev")?.success())

@@ -10,7 +10,7 @@ impl Default for Fnv {
 }
 
 impl Fnv {
-    pub fn of(bytes: &[u8]) -> u64 {
+    pub fn hash_bytes(bytes: &[u8]) -> u64 {
         let mut hash = Self::default();
         hash.add(bytes);
         hash.finish()
@@ -74,8 +74,8 @@ mod tests {
 
     #[test]
     fn it_is_the_published_hash() {
-        assert_eq!(Fnv::of(b""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(Fnv::of(b"foobar"), 0x8594_4171_f739_67e8);
+        assert_eq!(Fnv::hash_bytes(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(Fnv::hash_bytes(b"foobar"), 0x8594_4171_f739_67e8);
     }
 
     #[test]

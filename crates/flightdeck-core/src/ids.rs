@@ -143,7 +143,7 @@ impl SessionId {
 
     /// The id that the session has on its own host.
     #[must_use]
-    pub fn bare(&self, host: &HostId) -> Self {
+    pub fn without_host(&self, host: &HostId) -> Self {
         let bare = self.0.strip_suffix(host.as_str()).and_then(|rest| rest.strip_suffix('@'));
         bare.map_or_else(|| self.clone(), Self::from)
     }
@@ -151,7 +151,7 @@ impl SessionId {
 
 impl HostId {
     /// The machine that the daemon runs on.
-    pub fn this() -> Self {
+    pub fn this_machine() -> Self {
         Self::default()
     }
     pub fn is_this(&self) -> bool {
@@ -175,13 +175,16 @@ mod tests {
     fn a_session_of_another_host_is_named_after_it_and_reads_back() {
         let (id, host) = (SessionId::new("a@b"), HostId::new("build-1"));
         assert_eq!(id.on_host(&host), "a@b@build-1");
-        assert_eq!(id.on_host(&host).bare(&host), id);
-        assert_eq!((id.on_host(&HostId::this()), id.bare(&HostId::this())), (id.clone(), id));
+        assert_eq!(id.on_host(&host).without_host(&host), id);
+        assert_eq!(
+            (id.on_host(&HostId::this_machine()), id.without_host(&HostId::this_machine())),
+            (id.clone(), id)
+        );
     }
 
     #[test]
     fn the_own_host_has_no_name() {
-        assert!(HostId::this().is_this());
+        assert!(HostId::this_machine().is_this());
         assert!(!HostId::new("build-1").is_this());
     }
 }

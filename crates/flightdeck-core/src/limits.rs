@@ -129,12 +129,18 @@ pub const INTENT_LINES_MAX: usize = 32;
 pub const INTENT_OPENING_LINES_MAX: usize = 2;
 /// Most sentences from the end of a message that the intent is read from. What was said before them is no longer open or was summed up
 /// again.
-pub const INTENT_SENTENCES_MAX: usize = 24;
+pub const INTENT_SENTENCES_MAX: usize = 16;
 /// Most sentences of the opening lines that are read too, if those are long.
-pub const INTENT_OPENING_SENTENCES_MAX: usize = 8;
-/// Most memory for the states that one pattern of intents has met; above it the pattern forgets them. There are about 700 patterns, and
-/// most meet few states: 2.7 MB in all after 3.4 MB of text.
-pub const INTENT_PATTERN_BYTES_MAX: usize = 32 * 1024;
+pub const INTENT_OPENING_SENTENCES_MAX: usize = 4;
+/// Most bytes of a sentence that its signs are looked for in, from its end. Hardly any sentence is longer.
+pub const INTENT_SENTENCE_BYTES_MAX: usize = 300;
+/// Most bytes of the last sentences together: a question with many options after it fits.
+pub const INTENT_LAST_BYTES_MAX: usize = 1600;
+/// Most bytes of the sentences of the opening lines together.
+pub const INTENT_OPENING_BYTES_MAX: usize = 300;
+/// Most bytes that the patterns read of one message, counting each reading. Hardly a labelled message needs more, and half of them need less
+/// than a fifth.
+pub const INTENT_WORK_BYTES_MAX: usize = 7_000;
 /// Longest message of a conversation: pages of prose, while a pasted log stays small enough to draw.
 pub const MESSAGE_CHARS_MAX: usize = 20_000;
 /// Most messages of one transcript line; the client writes one block a line.

@@ -14,7 +14,7 @@ pub struct Project {
 }
 
 impl Project {
-    pub fn take(&mut self, project_dir: Option<&str>, cwd: Option<&str>) {
+    pub fn learn_from(&mut self, project_dir: Option<&str>, cwd: Option<&str>) {
         if let Some(dir) = project_dir {
             if !self.certain {
                 *self = Self { path: Some(dir.to_owned()), certain: true };
@@ -48,16 +48,16 @@ mod tests {
     #[test]
     fn a_worktree_of_the_client_is_folded_into_its_project() {
         let mut project = Project::default();
-        project.take(None, Some("/home/dev/work/api/.claude/worktrees/fix-1/src"));
+        project.learn_from(None, Some("/home/dev/work/api/.claude/worktrees/fix-1/src"));
         assert_eq!((project.name(), project.worktree()), ("api", Some("fix-1")));
     }
 
     #[test]
     fn where_it_was_started_wins_over_where_it_is_now() {
         let mut project = Project::default();
-        project.take(None, Some("/a/b"));
-        project.take(Some("/a"), Some("/a/b"));
-        project.take(Some("/elsewhere"), None);
+        project.learn_from(None, Some("/a/b"));
+        project.learn_from(Some("/a"), Some("/a/b"));
+        project.learn_from(Some("/elsewhere"), None);
         assert_eq!(project.name(), "a");
     }
 

@@ -44,7 +44,7 @@ impl Rules {
 }
 
 /// Raise it when the same log would fold to another fleet: older snapshots are then ignored and the log is replayed.
-pub const RULES_VERSION: &str = "22";
+pub const RULES_VERSION: &str = "23";
 
 macro_rules! rules {
     ($($name:ident $sentence:literal;)*) => {
@@ -105,6 +105,8 @@ rules! {
     RegistryIdle "The client's registry says idle: the turn is over.";
     RegistryIdleAway "The client's registry says idle, and Flightdeck's hooks were away during the turn: it ended unheard.";
     InterruptMarked "The transcript has the client's interrupt marker: the person interrupted the turn.";
+    StoppedByHook "The transcript says that a hook of the person ended the turn.";
+    PromptBlocked "The transcript says that a hook of the person blocked the prompt.";
     RegistryInterrupted "The client's registry says idle though no Stop came: the person interrupted it.";
     RegistryBusyAfterStop "The client is still busy a second after its Stop: a Stop hook sent Claude on.";
     RegistryRevived "The client's registry shows the session alive after its end.";

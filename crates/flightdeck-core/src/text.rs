@@ -42,7 +42,7 @@ fn is_plain_line(text: &str) -> bool {
     plain && !after_space
 }
 
-/// Many lines of at most `max` characters, cleaned the same way; newlines and tabs stay.
+/// A text of several lines and at most `max` characters in all, cleaned the same way; newlines and tabs stay.
 pub fn lines(text: &str, max: usize) -> String {
     let mut chars = visible(text.trim());
     let mut out: String = chars.by_ref().take(max).collect();
@@ -67,7 +67,7 @@ pub fn last_lines(text: &str, max: usize) -> String {
 }
 
 /// The whole text cleaned the same way, neither cut nor trimmed: for text that becomes a terminal's input.
-pub fn plain(text: &str) -> String {
+pub fn without_controls(text: &str) -> String {
     visible(text).collect()
 }
 
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn plain_text_keeps_its_shape() {
-        assert_eq!(plain("  a\tb\r\n\n c \u{1b}[201~\u{3}\n"), "  a\tb\n\n c \n");
+        assert_eq!(without_controls("  a\tb\r\n\n c \u{1b}[201~\u{3}\n"), "  a\tb\n\n c \n");
     }
 
     #[test]

@@ -6,7 +6,9 @@ pub mod bench;
 pub mod contract;
 pub mod dist;
 pub mod e2e;
+pub mod intents;
 mod machine;
+pub mod marked_parts;
 mod measured_daemon;
 pub mod npm;
 mod plugin;
@@ -24,18 +26,20 @@ use clap::Subcommand;
 #[derive(Debug, Subcommand)]
 pub enum Suite {
     /// Measure every promised number, side by side with its reference
-    Bench(bench::Args),
+    Bench(bench::BenchArgs),
     /// Drive the real Claude Code client and compare the board with its terminal
-    E2e(e2e::Args),
+    E2e(e2e::ScenarioArgs),
     /// Be the MCP server that the scenarios let the client start
     #[command(hide = true)]
     McpStub { log: PathBuf },
     /// Compare the events of a client version with the recorded ones
-    Contract(contract::Args),
+    Contract(contract::ContractArgs),
+    /// Print how often the intent detector is right on labelled messages
+    Intents(intents::IntentsArgs),
     /// Make a tarball, a Debian package and a Claude Code plugin
-    Dist(dist::Args),
+    Dist(dist::DistArgs),
     /// Load, faults and fuzzing for longer than a daily run
-    Soak(soak::Args),
+    Soak(soak::SoakArgs),
 }
 
 /// How a suite ended.
@@ -57,6 +61,7 @@ impl Suite {
             },
             Self::McpStub { log } => serve_mcp(log)?,
             Self::Contract(args) => contract::run(args)?,
+            Self::Intents(args) => intents::run(args)?,
             Self::Dist(args) => dist::run(args)?,
             Self::Soak(args) => soak::run(args)?,
         };

@@ -6,7 +6,7 @@ use crate::limits::VARIABLE_BYTES_MAX;
 use crate::process::{self, Stat};
 
 /// Only these variables are sent. The environment holds API keys and the client's messaging token: never add those.
-const VARIABLES: [&str; 7] = [
+pub const CLIENT_VARIABLES: [&str; 7] = [
     "AGENT_ID",
     "FLIGHTDECK_SEAT",
     "TMUX",
@@ -23,8 +23,8 @@ pub(crate) fn variables(env: impl Fn(&str) -> Option<OsString>) -> Vec<(&'static
         text
     };
     // A loop, because `collect` is a function of its own that the linker places far from the hook's code.
-    let mut set = Vec::with_capacity(VARIABLES.len());
-    for name in VARIABLES {
+    let mut set = Vec::with_capacity(CLIENT_VARIABLES.len());
+    for name in CLIENT_VARIABLES {
         if let Some(value) = env(name).filter(|value| !value.is_empty()) {
             set.push((name, bounded(value)));
         }

@@ -17,14 +17,34 @@ use crate::stdin::wait_for;
 
 #[derive(Debug)]
 pub(crate) enum Delivery {
-    Acknowledged {
-        verdict: Option<Vec<u8>>,
-    },
+    Acknowledged,
+    /// Acknowledged with a verdict, which is printed.
+    Answered(Verdict),
     /// The daemon found that the payload is not an event: it would refuse it again.
     Refused,
     /// No daemon, no reply in time, or the daemon could not store the event.
     Failed,
 }
+
+/// What the hook prints.
+#[derive(Debug)]
+pub(crate) struct Verdict {
+    pub(crate) json: Vec<u8>,
+    /// The daemon that waits until the verdict is printed. A person's answer is not confirmed.
+    daemon: Option<Connection>,
+}
+
+impl Verdict {
+    /// Tells the daemon that the client has the verdict: without that, the daemon gives its texts again.
+    pub(crate) fn confirm_printed(&self) {
+        let Some(daemon) = &self.daemon else { return };
+        // If it is lost, the agent gets the texts twice.
+        let _ = rustix::net::send(&daemon.socket, PRINTED, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+    }
+}
+
+/// Confirms a verdict.
+const PRINTED: &[u8] = b"{\"printed\":true}\n";
 
 pub(crate) fn deliver(socket: &Path, frame: &[u8], ack_within: Duration) -> Delivery {
     let deadline = Instant::now() + ack_within;
@@ -33,13 +53,16 @@ pub(crate) fn deliver(socket: &Path, frame: &[u8], ack_within: Duration) -> Deli
     let _ = daemon.send(frame, deadline);
     let Some(line) = daemon.line(deadline, Held::No) else { return Delivery::Failed };
     if is_plain_acknowledgement(&line) {
-        return Delivery::Acknowledged { verdict: None };
+        return Delivery::Acknowledged;
     }
     match DaemonReply::parse(&line) {
-        Some(DaemonReply { ok: true, verdict, hold, .. }) => {
-            let verdict = verdict.or_else(|| daemon.held_verdict(hold?));
-            Delivery::Acknowledged { verdict }
+        Some(DaemonReply { ok: true, verdict: Some(json), .. }) => {
+            Delivery::Answered(Verdict { json, daemon: Some(daemon) })
         }
+        Some(DaemonReply { ok: true, hold, .. }) => match hold.and_then(|hold| daemon.held_verdict(hold)) {
+            Some(json) => Delivery::Answered(Verdict { json, daemon: None }),
+            None => Delivery::Acknowledged,
+        },
         Some(DaemonReply { is_invalid: true, .. }) => Delivery::Refused,
         _ => Delivery::Failed,
     }
@@ -75,6 +98,7 @@ enum Held {
     No,
 }
 
+#[derive(Debug)]
 struct Connection {
     socket: OwnedFd,
     /// Received and not yet returned as a line.
@@ -100,7 +124,7 @@ impl Connection {
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
                     let mut room = [PollFd::new(&self.socket, PollFlags::OUT)];
-                    wait_for(&mut room, left(deadline)).then_some(())?;
+                    wait_for(&mut room, time_left(deadline)).then_some(())?;
                 }
                 Err(_) => return None,
             }
@@ -134,7 +158,7 @@ impl Connection {
         // Without flags poll reports only that the reader of stdout is gone. The hook then ends, which the daemon notices.
         let mut fds = [reply, PollFd::new(&stdout, PollFlags::empty())];
         let watched = if held == Held::Yes { 2 } else { 1 };
-        wait_for(&mut fds[..watched], left(deadline)) && !fds[0].revents().is_empty()
+        wait_for(&mut fds[..watched], time_left(deadline)) && !fds[0].revents().is_empty()
     }
 
     /// The verdict, if a person answers while the ask is open.
@@ -148,7 +172,7 @@ impl Connection {
     }
 }
 
-fn left(deadline: Instant) -> Duration {
+fn time_left(deadline: Instant) -> Duration {
     deadline.saturating_duration_since(Instant::now())
 }
 

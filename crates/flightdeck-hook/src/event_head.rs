@@ -35,7 +35,7 @@ fn pick_all(beginning: &[u8], picked: &mut Picked) -> Option<()> {
     loop {
         let key = scanner.key()?;
         if scanner.peek()? == b'"' {
-            pick(key, scanner.string()?, picked);
+            keep_if_wanted(key, scanner.string()?, picked);
         } else {
             scanner.value()?;
         }
@@ -43,7 +43,7 @@ fn pick_all(beginning: &[u8], picked: &mut Picked) -> Option<()> {
     }
 }
 
-fn pick(key: &[u8], string: &[u8], picked: &mut Picked) {
+fn keep_if_wanted(key: &[u8], string: &[u8], picked: &mut Picked) {
     let Some(name) = WANTED.into_iter().find(|name| is_named(key, name)) else { return };
     // The bound is for the text with its quotes.
     if string.len() + 2 > HEAD_TEXT_BYTES_MAX {

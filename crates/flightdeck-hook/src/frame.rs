@@ -61,6 +61,10 @@ impl Frame {
         let claude_pid = variables.iter().find(|(name, _)| *name == "CLAUDE_PID").map(|(_, v)| v.as_str());
         let client = client::process(claude_pid);
         self.add_stamp(stamp);
+        if self.0.starts_with(OPENING) {
+            // A hook says when it has printed its verdict.
+            self.0.extend_from_slice(b",\"confirms\":true");
+        }
         if let Some(seconds) = hold_s {
             self.0.extend_from_slice(format!(",\"hold_s\":{seconds}").as_bytes());
         }

@@ -23,33 +23,37 @@ use crate::stamp::Stamp;
 pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     // Nothing below should panic. If it does, the client must not see the message nor a failed exit code.
     std::panic::set_hook(Box::new(|_| {}));
-    let options = Options::parse(args);
+    let options = HookOptions::parse(args);
     let _ = std::panic::catch_unwind(|| forward(&options));
     ExitCode::SUCCESS
 }
 
-fn forward(options: &Options) -> Option<()> {
+fn forward(options: &HookOptions) -> Option<()> {
     let stamp = Stamp::now();
     let paths = Paths::resolve(options.home.as_deref(), |name| std::env::var_os(name)).ok()?;
     let frame = Frame::from_stdin(&stamp, options.hold_s, options.verdict)?;
     match deliver(&paths.socket(), frame.as_bytes(), options.ack_within(frame.as_bytes().len())) {
-        Delivery::Acknowledged { verdict: Some(verdict) } => print(&verdict),
+        Delivery::Answered(verdict) => {
+            if print(&verdict.json) {
+                verdict.confirm_printed();
+            }
+        }
         // A refused event is not spooled: the daemon would refuse it again.
-        Delivery::Acknowledged { verdict: None } | Delivery::Refused => {}
+        Delivery::Acknowledged | Delivery::Refused => {}
         // If the spool cannot be written either (full disk, folder of another user), the event is lost.
         Delivery::Failed => drop(spool::write(&paths.spool(), &stamp, frame.as_bytes())),
     }
     Some(())
 }
 
-pub(crate) fn print(verdict: &[u8]) {
+/// False if the client has ended or closed the pipe: then the text has no reader.
+pub(crate) fn print(text: &[u8]) -> bool {
     let mut out = std::io::stdout().lock();
-    // If the write fails, the client has ended or closed the pipe, and the verdict has no reader.
-    let _ = out.write_all(verdict).and_then(|()| out.flush());
+    out.write_all(text).and_then(|()| out.flush()).is_ok()
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Options {
+pub(crate) struct HookOptions {
     pub(crate) home: Option<PathBuf>,
     /// How long the daemon may take to acknowledge, instead of [`limits::ACK_WITHIN`]. For hooks that may be held: without an
     /// acknowledgement in time the person could not answer them.
@@ -60,7 +64,7 @@ pub(crate) struct Options {
     verdict: bool,
 }
 
-impl Options {
+impl HookOptions {
     /// `--home DIR`, `--ack-ms N`, `--hold-s N`, or with `=`, and `--verdict`. All other arguments are ignored, so that a handler that another
     /// version wrote still delivers.
     pub(crate) fn parse(mut args: impl Iterator<Item = OsString>) -> Self {
@@ -102,17 +106,17 @@ mod tests {
 
     #[test]
     fn options_are_found_in_both_spellings_and_among_unknown_ones() {
-        let of = |args: &[&str]| Options::parse(args.iter().map(OsString::from));
+        let of = |args: &[&str]| HookOptions::parse(args.iter().map(OsString::from));
         assert_eq!(of(&["--home", "/h"]).home, Some("/h".into()));
         assert_eq!(of(&["--new", "x", "--home=/h=", "--ack-ms", "9"]).home, Some("/h=".into()));
         assert_eq!(of(&["--ack-ms=9", "--hold-s", "600"]).hold_s, Some(600));
-        assert_eq!(of(&["--home"]), Options::default());
-        assert_eq!(of(&[]), Options::default());
+        assert_eq!(of(&["--home"]), HookOptions::default());
+        assert_eq!(of(&[]), HookOptions::default());
     }
 
     #[test]
     fn the_acknowledgement_time_has_a_bound() {
-        let ack = |ms: &str| Options::parse(["--ack-ms", ms].iter().map(OsString::from)).ack_within(0);
+        let ack = |ms: &str| HookOptions::parse(["--ack-ms", ms].iter().map(OsString::from)).ack_within(0);
         assert_eq!(ack("300"), Duration::from_millis(300));
         assert_eq!(ack("999999999999999"), limits::ACK_WITHIN_MAX);
         assert_eq!(ack("soon"), limits::ACK_WITHIN);
@@ -120,7 +124,7 @@ mod tests {
 
     #[test]
     fn only_a_tool_call_that_waits_for_a_verdict_gets_no_more_time_for_its_size() {
-        let of = |args: &[&str]| Options::parse(args.iter().map(OsString::from)).ack_within(20 << 20);
+        let of = |args: &[&str]| HookOptions::parse(args.iter().map(OsString::from)).ack_within(20 << 20);
         assert_eq!(of(&["--verdict"]), limits::ACK_WITHIN);
         assert_eq!(of(&[]), limits::ACK_WITHIN + Duration::from_millis(500));
     }

@@ -21,5 +21,6 @@ pub mod stamp;
 pub mod status_line;
 mod stdin;
 
+pub use client::CLIENT_VARIABLES;
 pub use delivery::is_plain_acknowledgement;
 pub use limits::{ACK_WITHIN, HOOK_BODY_BYTES_MAX, STATUS_LINE_TEXT_BYTES_MAX};

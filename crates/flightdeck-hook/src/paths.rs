@@ -40,7 +40,7 @@ impl Paths {
     pub fn resolve(home: Option<&Path>, env: impl Fn(&str) -> Option<OsString>) -> Result<Self, NoHome> {
         let var = |name: &str| env(name).filter(|v| !v.is_empty()).map(PathBuf::from);
         if let Some(dir) = home.map(Path::to_owned).or_else(|| var("FLIGHTDECK_HOME")) {
-            return Ok(Self::below(&std::path::absolute(&dir).unwrap_or(dir)));
+            return Ok(Self::in_home(&std::path::absolute(&dir).unwrap_or(dir)));
         }
         let user = var("HOME");
         let xdg = |name: &str, below: &str| {
@@ -61,7 +61,7 @@ impl Paths {
     }
 
     /// Everything below one folder.
-    pub fn below(dir: &Path) -> Self {
+    pub fn in_home(dir: &Path) -> Self {
         Self {
             home: dir.to_owned(),
             config: dir.join("config.toml"),
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn a_home_moves_everything_below_it() {
         let paths = Paths::resolve(None, env(&[("FLIGHTDECK_HOME", "/f"), ("HOME", "/h")])).unwrap();
-        assert_eq!(paths, Paths::below(Path::new("/f")));
+        assert_eq!(paths, Paths::in_home(Path::new("/f")));
         assert_eq!(paths.socket(), Path::new("/f/run/daemon.sock"));
     }
 
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn the_hash_of_a_home_equals_the_hash_of_the_core() {
         for text in ["", "foobar", "/home/dev/ü"] {
-            assert_eq!(fnv1a(text.as_bytes()), flightdeck_core::fnv::Fnv::of(text.as_bytes()));
+            assert_eq!(fnv1a(text.as_bytes()), flightdeck_core::fnv::Fnv::hash_bytes(text.as_bytes()));
         }
     }
 

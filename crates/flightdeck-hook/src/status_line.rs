@@ -33,7 +33,7 @@ pub fn run(args: impl Iterator<Item = OsString>, draw: fn(&[u8]) -> String) -> E
     // Nothing below should panic. If it does, the line must be printed nevertheless.
     std::panic::set_hook(Box::new(|_| {}));
     let stamp = Stamp::now();
-    let options = Options::parse(args);
+    let options = StatusLineOptions::parse(args);
     let mut input = Vec::new();
     // If the writer never closes stdin, the bytes read until the time limit are used.
     stdin::read_to_end(rustix::stdio::stdin(), &mut input, HOOK_BODY_BYTES_MAX);
@@ -84,20 +84,20 @@ fn memory_file() -> io::Result<File> {
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Options {
+struct StatusLineOptions {
     home: Option<PathBuf>,
     /// The person's own command, for the shell.
     own: Option<OsString>,
 }
 
-impl Options {
+impl StatusLineOptions {
     /// `[--home DIR] [-- COMMAND]`. All other arguments before `--` are ignored, as the hook does.
     fn parse(mut args: impl Iterator<Item = OsString>) -> Self {
         let before: Vec<OsString> = args.by_ref().take_while(|arg| arg != "--").collect();
         let words: Vec<OsString> = args.collect();
         let own = words.join(OsStr::new(" "));
         let blank = own.as_bytes().trim_ascii().is_empty();
-        Self { home: hook::Options::parse(before.into_iter()).home, own: (!blank).then_some(own) }
+        Self { home: hook::HookOptions::parse(before.into_iter()).home, own: (!blank).then_some(own) }
     }
 
     fn send(&self, payload: &[u8], stamp: &Stamp) -> Option<()> {
@@ -127,11 +127,11 @@ mod tests {
 
     #[test]
     fn the_words_after_two_dashes_are_the_persons_command() {
-        let of = |args: &[&str]| Options::parse(args.iter().map(OsString::from));
+        let of = |args: &[&str]| StatusLineOptions::parse(args.iter().map(OsString::from));
         let parsed = of(&["statusline", "--home", "/h", "--", "jq -r .model --home /x"]);
         assert_eq!((parsed.home, parsed.own), (Some("/h".into()), Some("jq -r .model --home /x".into())));
         assert_eq!(of(&["--home=/h", "statusline", "--", "echo", "a"]).own, Some("echo a".into()));
-        assert_eq!(of(&["statusline"]), Options::default());
+        assert_eq!(of(&["statusline"]), StatusLineOptions::default());
         assert_eq!(of(&["statusline", "--", " "]).own, None);
         assert_eq!(of(&["statusline", "--", "a --", "--"]).own, Some("a -- --".into()));
     }

@@ -153,6 +153,9 @@ pub struct TestGuards {
     /// A rule to try beside the saved ones; the saved ones alone unless given.
     #[serde(default)]
     pub rule: Option<GuardRule>,
+    /// How many of the newest events of the log are looked through; 200,000 unless given, and at most.
+    #[serde(default)]
+    pub events: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -160,6 +163,8 @@ pub struct TestGuards {
 pub struct GuardReport {
     /// Calls that were evaluated.
     pub calls: u64,
+    /// Older calls were not evaluated. `null` if all recorded calls were.
+    pub since: Option<Timestamp>,
     pub rules: Vec<GuardReportRow>,
     /// The newest calls that would have been denied, the newest first.
     pub denied: Vec<DeniedCall>,

@@ -37,7 +37,7 @@ struct Success<'a, T: ?Sized> {
 }
 
 #[derive(Serialize)]
-struct Failure<'a> {
+struct FailureFrame<'a> {
     ok: bool,
     #[serde(flatten)]
     error: &'a ErrorReply,
@@ -63,7 +63,7 @@ pub fn hook_success(seq: u64, hold_ms: u64, verdict: Option<&[u8]>) -> Vec<u8> {
 
 /// `{"ok": false, "error", "message", "details"?}` and a newline.
 pub fn failure(error: &ErrorReply) -> serde_json::Result<Vec<u8>> {
-    line(&Failure { ok: false, error })
+    line(&FailureFrame { ok: false, error })
 }
 
 fn line(frame: &impl Serialize) -> serde_json::Result<Vec<u8>> {

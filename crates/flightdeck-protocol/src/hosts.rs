@@ -10,7 +10,7 @@ pub struct ListHosts {}
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct HostList {
-    /// Hosts that need a look first: unreachable, then catching up, then by name.
+    /// Hosts that need a look first: unreachable, then catching up, then this machine, then by name. Hosts that left come last.
     pub hosts: Vec<HostCard>,
     /// The connection to the server; `None` if this machine has joined no other.
     pub link: Option<HostLink>,
@@ -50,10 +50,10 @@ pub struct HostCard {
     pub left: bool,
     /// Events that it has and this daemon has not; as of `last_seen` if it is unreachable.
     pub backlog: u64,
-    /// How much of what it brought when it came back is here: 0 to 100. `None` unless it is catching up.
+    /// How much of its backlog has arrived since it came back: 0 to 100. `None` unless it is catching up.
     pub caught_up_percent: Option<u8>,
     pub sessions: u32,
-    /// Those that block or ask and are not parked.
+    /// Sessions that block or ask and are not parked.
     pub needs_you: u32,
     /// How far its clock is ahead of this machine's, in seconds.
     pub clock_ahead_seconds: Option<f64>,

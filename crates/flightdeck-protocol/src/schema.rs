@@ -35,7 +35,7 @@ pub fn commands() -> Vec<CommandSchema> {
         )*) => {
             $($(
                 let _: &str = $command;
-                all.push(of::<$request>());
+                all.push(command_schema::<$request>());
             )?)*
         };
     }
@@ -47,7 +47,7 @@ pub fn commands() -> Vec<CommandSchema> {
     all
 }
 
-fn of<R: Command>() -> CommandSchema {
+fn command_schema<R: Command>() -> CommandSchema {
     let example = (R::ENDPOINT.example)();
     CommandSchema {
         command: R::COMMAND,

@@ -13,7 +13,7 @@ use crate::Map;
 
 /// One run of the real client.
 #[derive(Clone, Debug)]
-pub struct Scenario {
+pub struct CapturedScenario {
     pub name: String,
     /// In order of arrival.
     pub hooks: Vec<HookRecord>,
@@ -54,7 +54,7 @@ impl HookRecord {
     }
 }
 
-impl Scenario {
+impl CapturedScenario {
     /// The hooks of one session, in order.
     pub fn session(&self, session_id: &str) -> impl Iterator<Item = &HookRecord> {
         self.hooks.iter().filter(move |h| h.session_id() == session_id)
@@ -79,19 +79,19 @@ pub fn dir() -> PathBuf {
 
 /// Every scenario, by name.
 #[expect(clippy::panic, reason = "only tests read the corpus, and a torn corpus must fail them loudly")]
-pub fn scenarios() -> Vec<Scenario> {
+pub fn scenarios() -> Vec<CapturedScenario> {
     let folders = match fs::read_dir(dir()) {
         Ok(entries) => entries.flatten().map(|e| e.path()).filter(|p| p.is_dir()),
         Err(e) => panic!("cannot read the corpus at {}: {e}", dir().display()),
     };
-    let mut all: Vec<Scenario> = folders.map(|folder| read(&folder)).collect();
+    let mut all: Vec<CapturedScenario> = folders.map(|folder| read(&folder)).collect();
     all.sort_by(|a, b| a.name.cmp(&b.name));
     all
 }
 
 /// One scenario by the name of its folder.
 #[expect(clippy::panic, reason = "only tests read the corpus, and a misspelt name must fail them loudly")]
-pub fn scenario(name: &str) -> Scenario {
+pub fn scenario(name: &str) -> CapturedScenario {
     let folder = dir().join(name);
     if !folder.is_dir() {
         panic!("no scenario {name} in {}", dir().display());
@@ -105,11 +105,11 @@ pub fn transcript(path: &Path) -> Vec<u8> {
     fs::read(path).unwrap_or_else(|e| panic!("cannot read {}: {e}", path.display()))
 }
 
-fn read(folder: &Path) -> Scenario {
+fn read(folder: &Path) -> CapturedScenario {
     let mut transcripts = Vec::new();
     collect_transcripts(&folder.join("transcripts"), &mut transcripts);
     transcripts.sort();
-    Scenario {
+    CapturedScenario {
         name: folder.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default(),
         hooks: lines(&folder.join("hooks.jsonl")),
         registry: lines(&folder.join("sessions-registry.jsonl")),

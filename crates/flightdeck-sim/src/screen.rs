@@ -57,7 +57,10 @@ pub fn read(text: &str) -> Screen {
         return Screen::Starting;
     }
     match prompt_box(&lines) {
-        Some((top, bottom)) => at_the_prompt(&lines[..top], &lines[bottom..]),
+        Some((top, bottom)) => {
+            let has_draft = !draft_in(&lines[top + 1..bottom]).is_empty();
+            at_the_prompt(&lines[..top], has_draft, &lines[bottom..])
+        }
         None => asked(&lines),
     }
 }
@@ -76,7 +79,11 @@ fn prompt_box(lines: &[&str]) -> Option<(usize, usize)> {
 pub fn draft(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let (top, bottom) = prompt_box(&lines)?;
-    Some(lines[top + 1..bottom].join("\n").trim_start_matches(PROMPT).trim().to_owned())
+    Some(draft_in(&lines[top + 1..bottom]))
+}
+
+fn draft_in(prompt_box: &[&str]) -> String {
+    prompt_box.join("\n").trim_start_matches(PROMPT).trim().to_owned()
 }
 
 /// The part of a screen that a key changes: a dialog, or the prompt box and the line below it. The spinner, the client's tips
@@ -96,7 +103,7 @@ fn asks_for_a_choice(lines: &[&str]) -> bool {
     })
 }
 
-fn at_the_prompt(above: &[&str], below: &[&str]) -> Screen {
+fn at_the_prompt(above: &[&str], has_draft: bool, below: &[&str]) -> Screen {
     let shows = |needle: &str| below.iter().any(|line| line.contains(needle));
     if shows("esc to interrupt") {
         return Screen::Working;
@@ -107,7 +114,8 @@ fn at_the_prompt(above: &[&str], below: &[&str]) -> Screen {
     let bullet = |c: char| c == '●' || c == '⎿' || c.is_whitespace();
     let starts =
         |needle: &str| last_turn.iter().any(|line| line.trim_start_matches(bullet).starts_with(needle));
-    if shows(LIST_OF_KEYS) && last_turn.iter().any(|line| is_spinner(line)) {
+    // Both the list of keys and a draft hide "esc to interrupt".
+    if (has_draft || shows(LIST_OF_KEYS)) && last_turn.iter().any(|line| is_spinner(line)) {
         return Screen::Working;
     }
     let status = last_turn.iter().rfind(|line| line.starts_with('✻')).copied().unwrap_or_default();
@@ -188,6 +196,7 @@ mod tests {
             ("dialog_model", Screen::Dialog),
             ("dialog_resume", Screen::Dialog),
             ("draft", Screen::Idle),
+            ("draft_over_work", Screen::Working),
             ("esc_before_token", Screen::Idle),
             ("esc_plan", Screen::Interrupted),
             ("esc_question", Screen::Interrupted),

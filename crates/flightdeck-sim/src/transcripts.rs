@@ -21,7 +21,7 @@ const FORKS_PERCENT: u64 = 5;
 
 /// Totals of the written messages; copies are counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenTotals {
     pub bytes: u64,
     pub files: u64,
     pub messages: u64,
@@ -32,9 +32,10 @@ pub struct Written {
 }
 
 /// Writes sessions below `projects` until there are `bytes` of them. The same seed writes the same files.
-pub fn write(projects: &Path, bytes: u64, seed: u64) -> io::Result<Written> {
+pub fn write(projects: &Path, bytes: u64, seed: u64) -> io::Result<WrittenTotals> {
     let mut rng = Rng::new(seed);
-    let mut maker = Maker { texts: texts(&mut rng), now_ms: BEGIN_MS, rng, written: Written::default() };
+    let mut maker =
+        Maker { texts: random_texts(&mut rng), now_ms: BEGIN_MS, rng, written: WrittenTotals::default() };
     let mut last: Option<(String, Vec<Value>)> = None;
     while maker.written.bytes < bytes {
         let project = format!("p{}", maker.rng.between(1, PROJECTS));
@@ -54,7 +55,7 @@ struct Maker {
     rng: Rng,
     texts: Vec<String>,
     now_ms: u64,
-    written: Written,
+    written: WrittenTotals,
 }
 
 /// Most lines that a fork copies.
@@ -77,10 +78,10 @@ impl Maker {
         let mut lines = Vec::new();
         for mut line in copied {
             line["sessionId"] = json!(id);
-            self.put(&mut file, &line, &mut lines)?;
+            self.write_line(&mut file, &line, &mut lines)?;
         }
         for line in [json!({"type": "mode", "mode": "normal", "sessionId": id}), self.attachment(&common)] {
-            self.put(&mut file, &line, &mut lines)?;
+            self.write_line(&mut file, &line, &mut lines)?;
         }
         for _ in 0..self.rng.skewed(3, 80) {
             self.turn(&mut file, &common, false, &mut lines)?;
@@ -118,7 +119,7 @@ impl Maker {
         let line = json!({"parentUuid": null, "isSidechain": sidechain, "promptId": "p", "type": "user",
             "message": {"role": "user", "content": prompt}, "origin": {"kind": "human"}});
         let line = self.stamped(line, common);
-        self.put(file, &line, lines)?;
+        self.write_line(file, &line, lines)?;
         for _ in 0..self.rng.between(1, 6) {
             self.answer(file, common, sidechain, lines)?;
             let result = self.text(8, 28);
@@ -126,7 +127,7 @@ impl Maker {
                 "message": {"role": "user", "content": [{"tool_use_id": "toolu_1", "type": "tool_result", "content": result}]},
                 "toolUseResult": {"stdout": result, "stderr": "", "interrupted": false, "isImage": false}});
             let line = self.stamped(line, common);
-            self.put(file, &line, lines)?;
+            self.write_line(file, &line, lines)?;
         }
         Ok(())
     }
@@ -153,7 +154,7 @@ impl Maker {
                     "stop_reason": "tool_use", "stop_sequence": null, "usage": usage},
                 "apiBlockIndex": block, "requestId": request, "type": "assistant"});
             let line = self.stamped(line, common);
-            self.put(file, &line, lines)?;
+            self.write_line(file, &line, lines)?;
         }
         Ok(())
     }
@@ -194,7 +195,7 @@ impl Maker {
         self.texts.get(place).cloned().unwrap_or_default()
     }
 
-    fn put(&mut self, file: &mut impl Write, line: &Value, lines: &mut Vec<Value>) -> io::Result<()> {
+    fn write_line(&mut self, file: &mut impl Write, line: &Value, lines: &mut Vec<Value>) -> io::Result<()> {
         let mut json = serde_json::to_vec(line)?;
         json.push(b'\n');
         file.write_all(&json)?;
@@ -207,7 +208,7 @@ impl Maker {
 }
 
 /// Text from a sentence to a large file, with quotes and line ends, which make parsing slow.
-fn texts(rng: &mut Rng) -> Vec<String> {
+fn random_texts(rng: &mut Rng) -> Vec<String> {
     let words: Vec<String> = (0..500).map(|_| "x".repeat(rng.between(2, 9) as usize) + &rng.hex(2)).collect();
     let sizes = [200, 400, 800, 1500, 3000, 6000, 20_000, 60_000];
     let text = |rng: &mut Rng, size: usize| {

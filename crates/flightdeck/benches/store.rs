@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use flightdeck::store::{RetentionPolicy, Snapshot, Store};
+use flightdeck::store::{FleetSnapshot, RetentionPolicy, Store};
 use flightdeck_core::ids::HostId;
 use flightdeck_core::log::record::{Envelope, EventId, Record, Source};
 use flightdeck_core::log::subject::Subject;
@@ -36,7 +36,7 @@ fn record(n: u64) -> Record {
         received_at: at,
         source: Source::Hook,
         name: ["PreToolUse", "PostToolUse", "Stop"][n as usize % 3].to_owned(),
-        host: HostId::this(),
+        host: HostId::this_machine(),
         subject: Subject::Session(
             format!("9bc34ae7-600a-4b20-a9ed-{:012}", n.wrapping_mul(7919) % SESSIONS).into(),
         ),
@@ -119,7 +119,7 @@ fn start_with_a_million(c: &mut Criterion) {
     let store = Store::open(&path).unwrap().store;
     fill(&rt, &store, MILLION);
     let snapshot =
-        Snapshot { seq: MILLION - 5000, rules_version: "1".to_owned(), body: vec![7; 2 << 20].into() };
+        FleetSnapshot { seq: MILLION - 5000, rules_version: "1".to_owned(), body: vec![7; 2 << 20].into() };
     rt.block_on(store.save_snapshot(snapshot)).unwrap();
     rt.block_on(store.close()).unwrap();
     let mut group = c.benchmark_group("start");

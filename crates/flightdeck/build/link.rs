@@ -29,21 +29,21 @@ pub(crate) fn set_link_arguments(out: &Path) {
     println!("cargo::rustc-env=FLIGHTDECK_HOOK_SECTION={section}");
 }
 
-fn is(name: &str, value: &str) -> bool {
+fn has_value(name: &str, value: &str) -> bool {
     var(name).is_ok_and(|v| v == value)
 }
 
 fn is_wanted() -> bool {
-    is("CARGO_CFG_TARGET_OS", "linux")
-        && is("CARGO_CFG_TARGET_ENV", "gnu")
+    has_value("CARGO_CFG_TARGET_OS", "linux")
+        && has_value("CARGO_CFG_TARGET_ENV", "gnu")
         && var("HOST") == var("TARGET")
-        && !is("FLIGHTDECK_LINK", "dynamic")
+        && !has_value("FLIGHTDECK_LINK", "dynamic")
 }
 
 fn link_as_well_as_possible(out: &Path) -> &'static str {
     let section = var("CARGO_MANIFEST_DIR").map(|dir| format!("-T{dir}/build/hook.ld"));
     let section: Vec<String> = section.into_iter().collect();
-    let folder = if is("PROFILE", "release") { shadow_libraries(out) } else { None };
+    let folder = if has_value("PROFILE", "release") { shadow_libraries(out) } else { None };
     let statically = folder.map(|f| vec![format!("-L{}", f.display()), "-static".into(), "-no-pie".into()]);
     let both = statically.as_ref().map(|statically| [statically.clone(), section.clone()].concat());
     let candidates = [(both, "yes"), (statically, "refused"), (Some(section), "yes")];

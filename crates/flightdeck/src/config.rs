@@ -194,7 +194,7 @@ impl Config {
 
     /// The shipped prices, replaced by the person's own where given.
     pub fn prices(&self) -> Result<PriceTable, PriceError> {
-        PriceTable::shipped().with(&self.prices)
+        PriceTable::shipped().with_own_prices(&self.prices)
     }
 
     pub fn retention(&self) -> RetentionPolicy {

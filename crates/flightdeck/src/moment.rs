@@ -100,7 +100,7 @@ mod tests {
     /// Wednesday, 18 November 2026, 14:20 in Central Europe.
     const NOW: &str = "2026-11-18T13:20:00Z";
 
-    fn at(text: &str) -> Option<String> {
+    fn resolved(text: &str) -> Option<String> {
         at_time(text, NOW)
     }
 
@@ -126,7 +126,7 @@ mod tests {
             ("evening", "17 18:00"),
             (" Lunch ", "18 12:00"),
         ] {
-            assert_eq!(at(text).as_deref(), Some(expected), "{text}");
+            assert_eq!(resolved(text).as_deref(), Some(expected), "{text}");
         }
         assert_eq!(at_time("lunch", "2026-11-18T08:00:00Z").as_deref(), Some("17 12:00"), "before noon");
     }
@@ -142,7 +142,7 @@ mod tests {
             ("2d", "17 00:00"),
             ("2026-11-03", "03 00:00"),
         ] {
-            assert_eq!(at(text).as_deref(), Some(expected), "{text}");
+            assert_eq!(resolved(text).as_deref(), Some(expected), "{text}");
         }
     }
 
@@ -155,9 +155,9 @@ mod tests {
             ("1w", "11 14:20"),
             ("now", "18 14:20"),
         ] {
-            assert_eq!(at(text).as_deref(), Some(expected), "{text}");
+            assert_eq!(resolved(text).as_deref(), Some(expected), "{text}");
         }
-        assert_eq!(at("2026-11-18T09:00:00Z").as_deref(), Some("18 10:00"));
+        assert_eq!(resolved("2026-11-18T09:00:00Z").as_deref(), Some("18 10:00"));
     }
 
     #[test]
@@ -165,7 +165,7 @@ mod tests {
         for text in
             ["", "soon", "25:00", "9:60", "9", "13pm", "0h", "-2h", "99999999h", "h", "12:5", "9:00:00:00"]
         {
-            assert_eq!(at(text), None, "{text}");
+            assert_eq!(resolved(text), None, "{text}");
         }
     }
 

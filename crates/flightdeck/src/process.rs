@@ -41,7 +41,7 @@ pub fn exists(pid: u32) -> bool {
 const POLL_EVERY: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Returns when the process that started at `start` is gone: at once on Linux, within a second elsewhere.
-pub async fn ended(pid: u32, start: Option<&str>) {
+pub async fn wait_until_ended(pid: u32, start: Option<&str>) {
     #[cfg(target_os = "linux")]
     if ended_by_pidfd(pid, start).await.is_some() {
         return;

@@ -24,12 +24,12 @@ pub(crate) fn called(binary: &Path, path: Option<&OsStr>) -> String {
         // A path that is not UTF-8 cannot be shown.
         None => NAME.to_owned(),
         Some(_) if found.is_some_and(is_it) => NAME.to_owned(),
-        Some(text) => word(text),
+        Some(text) => shell_word(text),
     }
 }
 
 /// One word for a shell, with quotes only if it needs them.
-pub(crate) fn word(text: &str) -> String {
+pub(crate) fn shell_word(text: &str) -> String {
     let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@".contains(c));
     if plain { text.to_owned() } else { quoted(text) }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 
 /// Compares in constant time.
-pub(crate) fn same(given: &str, secret: &str) -> bool {
+pub(crate) fn equal_in_constant_time(given: &str, secret: &str) -> bool {
     let differ = given.bytes().zip(secret.bytes()).fold(0, |d, (a, b)| d | (a ^ b));
     given.len() == secret.len() && differ == 0
 }
@@ -15,8 +15,8 @@ pub(crate) fn same(given: &str, secret: &str) -> bool {
 pub struct Secret(String);
 
 impl Secret {
-    pub(crate) fn is(&self, given: &str) -> bool {
-        same(given, &self.0)
+    pub(crate) fn equals(&self, given: &str) -> bool {
+        equal_in_constant_time(given, &self.0)
     }
 
     pub(crate) fn expose(&self) -> &str {

@@ -201,7 +201,7 @@ function Option({ label, description, pressed, digit, title, many, onClick }: Op
       {digit && <kbd>{digit}</kbd>}
       {pressed !== undefined && <i class={many ? "tick box" : "tick"} aria-hidden="true" />}
       <span class="clip">{label}</span>
-      {description && <small class="clip">{description}</small>}
+      {description && <small>{description}</small>}
     </button>
   );
 }

@@ -19,6 +19,7 @@ const WAITS: Record<AwaitReason, Standing> = {
   plan: { label: "Plan ready", icon: "plan", tone: "attn" },
   failed: { label: "Failed", icon: "triangle", tone: "fail" },
   interrupted: { label: "Interrupted", icon: "pause", tone: "quiet" },
+  stopped_by_hook: { label: "Stopped by a hook", icon: "pause", tone: "quiet" },
 };
 
 const OUTCOMES: Record<Completion, Standing> = {

@@ -64,6 +64,7 @@ type NeedsProps = { blocked: Lane | undefined; waiting: Lane | undefined; virtua
 function NeedsYou({ blocked, waiting, virtualized }: NeedsProps) {
   const shown = countOf(blocked) + countOf(waiting);
   const { needs } = shownCounts.value;
+  const outside = needs.all - needs.shown;
   return (
     <section class={blocked ? "column needs two" : "column needs"} aria-label="Needs You">
       <div class="column-head">
@@ -80,6 +81,8 @@ function NeedsYou({ blocked, waiting, virtualized }: NeedsProps) {
           <Tallies ids={idsOf(waiting)} />
         </div>
       )}
+      {shown > 0 && outside > 0 && <OutsideFilter count={outside} />}
+      {blocked && shown > 0 && countOf(blocked) === 0 && <EmptyLane text="Nothing is blocked" />}
       {blocked && <LaneView lane={blocked} virtualized={virtualized} label="Blocked sessions" />}
       {waiting && (
         <LaneView
@@ -88,10 +91,37 @@ function NeedsYou({ blocked, waiting, virtualized }: NeedsProps) {
           label={blocked ? "Waiting sessions" : "Sessions that need you"}
         />
       )}
-      {shown === 0 && <Nothing text={needs.all > 0 ? "Hidden by the filter" : "Nothing waits for you"} />}
+      {blocked && shown > 0 && countOf(waiting) === 0 && <EmptyLane text="Nothing else waits for you" />}
+      {shown === 0 && (
+        <Nothing
+          text="Nothing waits for you"
+          hidden={outside > 0 ? `${needYou(outside)} outside the filter` : null}
+        />
+      )}
     </section>
   );
 }
+
+const needYou = (count: number) => (count === 1 ? "1 session needs you" : `${count} sessions need you`);
+
+/** The header counts the whole fleet: says how many of these the filter hides. One press shows them. */
+function OutsideFilter({ count }: { count: number }) {
+  return (
+    <p class="outside-filter">
+      <span class="clip">
+        {count === 1 ? "1 more needs you" : `${count} more need you`} outside the filter
+      </span>
+      <button type="button" class="btn ghost" onClick={clearFilter}>
+        Show all
+      </button>
+    </p>
+  );
+}
+
+/** Keeps the place of an empty lane, so that the other lane stays below its own heading. */
+const EmptyLane = ({ text }: { text: string }) => (
+  <p class="nothing in-lane">{filtering.value ? "No card here matches the filter" : text}</p>
+);
 
 /** The number of cards per kind of waiting, with icon and label from the wire, in lane order. */
 function Tallies({ ids }: { ids: string[] }) {
@@ -124,10 +154,11 @@ function Tallies({ ids }: { ids: string[] }) {
   );
 }
 
-function Nothing({ text }: { text: string }) {
+/** `hidden` says what the filter hides. */
+function Nothing({ text, hidden = null }: { text: string; hidden?: string | null }) {
   return (
-    <p class="nothing">
-      {filtering.value ? "No card matches the filter" : text}
+    <p class={filtering.value && hidden ? "nothing hides" : "nothing"}>
+      {filtering.value ? (hidden ?? "No card matches the filter") : text}
       {filtering.value && (
         <button type="button" class="btn ghost" onClick={clearFilter}>
           Clear filter

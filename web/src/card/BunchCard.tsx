@@ -163,7 +163,7 @@ function Common({ asks, inputs }: { asks: Ask[]; inputs: number }) {
 /** Most asks that are remembered as shown one by one; the page may stay open for days. */
 const SPLIT_MAX = 500;
 
-const TOGETHER = refused("these are answered together: u shows them one by one");
+const TOGETHER = refused("these are answered together, u shows them one by one");
 
 /** The sessions that ask for the same input: below it, or beside it if there are other inputs. */
 function Same({ members, beside }: { members: Member[]; beside: boolean }) {

@@ -29,12 +29,15 @@ export function rowText(session: Session): RowText {
   const [ask] = openAsks(session);
   const { waiting, last_assistant_text: said, title } = session;
   if (ask) return { ...askText(ask, what), whole: plainAskOf(session) !== null && askText(ask, what).whole };
-  if (waiting?.kind === "blocks") return words(state, rest ?? title ?? "");
+  if (waiting?.kind === "blocks") return words(shortState(state), rest ?? title ?? "");
   const last = said ? lastWords(said).last : null;
   if (waiting?.kind === "asks" && last) return words(null, last);
   const name = title ?? "No prompt yet";
   return words(waiting?.kind === "idle" ? null : state, name, last);
 }
+
+/** The tool alone, as in the line of a permission that can be answered here; the icon says the rest. */
+const shortState = (state: string | null): string | null => state?.replace(/^Permission for /, "") ?? null;
 
 /** A permission with its input, or the first words of a question, plan or form. */
 export function askText(ask: Ask, what: string | null): RowText {

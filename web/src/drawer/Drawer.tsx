@@ -83,13 +83,13 @@ function Content({ session }: { session: Session }) {
         <WhyHere session={session} explanation={data.explanation.value} />
       </div>
       <SidePanel session={session} explanation={data.explanation.value} events={data.events.value} />
-      <footer class="drawer-foot">
+      <div class="drawer-foot" role="group" aria-label="Next prompt">
         {session.takes === "prompt" && can("prompt") ? (
           <Composer id={session.id} placeholder="Next prompt" />
         ) : (
           <PromptUnavailable session={session} />
         )}
-      </footer>
+      </div>
       <KeyFooter />
     </div>
   );

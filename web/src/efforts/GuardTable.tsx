@@ -1,6 +1,7 @@
 /** The guard rules of an effort, how many calls each denied, and what each would have done in recorded history. */
 import type { Effort } from "../generated/Effort";
 import type { GuardCondition } from "../generated/GuardCondition";
+import type { GuardReport } from "../generated/GuardReport";
 import { plural } from "../lib/format";
 import { hookStatus } from "../live/hookStatus";
 import { timesIn, useGuardHistory } from "./guardHistory";
@@ -32,7 +33,10 @@ export function GuardTable({ effort }: { effort: Effort }) {
                 <th>When</th>
                 <th>Then</th>
                 <th>What Claude reads</th>
-                <th class="r" title="How often the rule would have denied, allowed or warned">
+                <th
+                  class="r"
+                  title={`How often the rule would have denied, allowed or warned${since(history)}`}
+                >
                   {history ? `In ${plural(history.calls, "recorded call")}` : "In recorded calls"}
                 </th>
                 <th class="r">Denied</th>
@@ -63,6 +67,10 @@ export function GuardTable({ effort }: { effort: Effort }) {
     </section>
   );
 }
+
+/** A dry run looks only through the newest events. */
+const since = (history: GuardReport | null) =>
+  history?.since ? ` since ${new Date(history.since).toLocaleString("en-GB")}` : "";
 
 const Condition = ({ when: { field, op, value } }: { when: GuardCondition }) => (
   <>

@@ -2,4 +2,4 @@
 /**
  * Why the work cannot continue without the person.
  */
-export type AwaitReason = "permission" | "question" | "elicitation" | "plan" | "asked" | "failed" | "interrupted";
+export type AwaitReason = "permission" | "question" | "elicitation" | "plan" | "asked" | "failed" | "interrupted" | "stopped_by_hook";

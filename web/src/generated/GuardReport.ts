@@ -2,4 +2,9 @@
 import type { DeniedCall } from "./DeniedCall";
 import type { GuardReportRow } from "./GuardReportRow";
 
-export type GuardReport = { calls: number; rules: Array<GuardReportRow>; denied: Array<DeniedCall> };
+export type GuardReport = {
+  calls: number;
+  since: string | null;
+  rules: Array<GuardReportRow>;
+  denied: Array<DeniedCall>;
+};

@@ -270,7 +270,6 @@ const STATES: Partial<Record<string, string>> = {
   awaiting_input: "Question",
   awaiting_approval: "Plan",
   error: "Failed",
-  idle: "Waiting for your next prompt",
   acting: "Using a tool",
   waiting_background: "Waiting on background agents",
   session_ended: "Ended",

@@ -266,10 +266,13 @@ function Link() {
             <>
               <i class="dot bad" />
               <span class="bad">
-                <b>Not connected</b>, trying again
-                <span aria-hidden="true">
-                  {" "}
-                  in <Countdown until={state.retryAt} />
+                <b>Not connected</b>
+                <span class="again">
+                  , trying again
+                  <span aria-hidden="true">
+                    {" "}
+                    in <Countdown until={state.retryAt} />
+                  </span>
                 </span>
               </span>
             </>

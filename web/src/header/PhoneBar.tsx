@@ -2,10 +2,12 @@
 import { type ColumnName, phoneColumn } from "../board/Board";
 import { countText, type ShownCount, shownCounts } from "../board/shownCounts";
 import { nextNeed } from "../keys/cursor";
+import { whyNoneIsNext } from "../keys/goToNeed";
 import { goTo, view, viewHref } from "../lib/route";
 import { hasHosts } from "../live/hosts";
 import { overlay } from "../overlay/overlay";
 import { Icon } from "../ui/Icon";
+import { capitalize, showToast } from "../ui/toast";
 
 export function PhoneTabs() {
   const { needs, running, done } = shownCounts.value;
@@ -25,18 +27,29 @@ export function PhoneTabs() {
             phoneColumn.value = name;
           }}
         >
-          {text} <span class={name === "needs" && n.shown > 0 ? "count attn" : "count"}>{countText(n)}</span>
+          {text}
+          <Count class={name === "needs" && n.shown > 0 ? "count attn" : "count"} count={n} />
         </button>
       ))}
     </nav>
   );
 }
 
+/** The line below the tabs says that there is a filter; here the numbers must fit beside three names. */
+const Count = ({ class: cls, count }: { class: string; count: ShownCount }) => (
+  <span class={cls}>
+    {count.shown}
+    <span class="sr">{countText(count).slice(String(count.shown).length)}</span>
+  </span>
+);
+
 export function PhoneNav() {
   const next = () => {
     goTo("board");
     phoneColumn.value = "needs";
-    requestAnimationFrame(() => nextNeed());
+    requestAnimationFrame(() => {
+      if (nextNeed() === null) showToast(capitalize(whyNoneIsNext()));
+    });
   };
   return (
     <nav class="p-nav" aria-label="Views and actions">

@@ -5,7 +5,7 @@ import { clockTime, plural } from "../lib/format";
 import { hosts } from "../live/hosts";
 import { Icon } from "../ui/Icon";
 import { Ago, Elapsed } from "../ui/Timer";
-import { clockText, HOST_ICONS, hostTerms } from "./hostText";
+import { clockText, HOST_ICONS, hostTerms, linkText, versionMark } from "./hostText";
 
 export function HostsView() {
   const list = hosts.value;
@@ -26,11 +26,12 @@ const Alone = () => (
 );
 
 function Joined({ hosts, link }: { hosts: Host[]; link: HostLink }) {
-  const sessions = hosts.reduce((sum, host) => sum + host.sessions, 0);
+  const here = hosts.filter((host) => !host.left);
+  const sessions = here.reduce((sum, host) => sum + host.sessions, 0);
   return (
     <>
       <p class="lede">
-        {plural(sessions, "session")} on {plural(hosts.length, "host")}. What needs a look stands first.
+        {plural(sessions, "session")} on {plural(here.length, "host")}. What needs a look stands first.
       </p>
       <LinkNote link={link} />
       <div class="host-table">
@@ -69,13 +70,11 @@ function Joined({ hosts, link }: { hosts: Host[]; link: HostLink }) {
 }
 
 function LinkNote({ link }: { link: HostLink }) {
-  if (link.connected && link.backlog === 0) return null;
+  const text = linkText(link);
+  if (text === null) return null;
   return (
     <div class="host-note" role="status">
-      <b>
-        {link.connected ? "This machine is catching up" : `No connection to ${link.url}`}
-        {link.backlog > 0 && `: ${plural(link.backlog, "event")} to forward`}
-      </b>
+      <b>{text}</b>
       {link.problem && <span>{link.problem}</span>}
       <span>The work on this machine goes on, and nothing is lost.</span>
     </div>
@@ -102,8 +101,7 @@ function HostRow({ host, own }: { host: Host; own: string | null }) {
         <Backlog host={host} />
       </td>
       <td>
-        {host.version ?? "unknown"}
-        {own !== null && host.version !== null && host.version !== own && <small>another than here</small>}
+        <Version host={host} own={own} />
       </td>
       <td class="r">
         <b>{host.sessions}</b>
@@ -165,8 +163,26 @@ function Backlog({ host }: { host: Host }) {
   );
 }
 
+function Version({ host, own }: { host: Host; own: string | null }) {
+  const mark = versionMark(host.version, own);
+  if (mark === null) return <>{host.version ?? "unknown"}</>;
+  return (
+    <>
+      <b>{host.version}</b>
+      <small>{mark}</small>
+    </>
+  );
+}
+
 function Clock({ host }: { host: Host }) {
   if (host.clock_ahead_seconds === null) return <>unknown</>;
+  if (host.unreachable_since !== null)
+    return (
+      <>
+        unknown
+        <small>{clockText(host.clock_ahead_seconds)} then</small>
+      </>
+    );
   if (!host.clock_differs) return <>{clockText(host.clock_ahead_seconds)}</>;
   return (
     <>

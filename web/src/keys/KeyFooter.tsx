@@ -1,6 +1,8 @@
 /** The line at the bottom of the board and of the drawer: the keys that are valid now, and the last refusal. */
-import { pendingAnswers } from "../ask/giveAnswer";
+import { type PendingAnswer, pendingAnswers } from "../ask/giveAnswer";
+import { layout } from "../board/currentLayout";
 import { headline } from "../card/headline";
+import type { Ask } from "../generated/Ask";
 import type { Session } from "../generated/Session";
 import { openId, type View, view } from "../lib/route";
 import { revision, sessionSignal } from "../live/store";
@@ -64,9 +66,7 @@ const KeyCaps = ({ keys, class: cls }: { keys: ValidKey[]; class: string }) => (
   <ul class={cls}>
     {keys.map(([names, label]) => (
       <li key={names}>
-        {names.split(" ").map((name) => (
-          <kbd key={name}>{name}</kbd>
-        ))}
+        {names.split(" ").map((name) => (name === "…" ? name : <kbd key={name}>{name}</kbd>))}
         {label}
       </li>
     ))}
@@ -90,26 +90,43 @@ function Selected({ session, picked }: { session: Session | undefined; picked: n
     );
   if (!session) return <p class="key-target dim">{NOTHING_SELECTED[view.value]}</p>;
   const { state, what } = headline(session);
+  const together = openId.value === null ? layout.value.bunches[session.id]?.length : undefined;
   return (
     <p class="key-target clip">
-      <b>{[state, what].filter(Boolean).join(" · ")}</b> {session.project.name}
+      <b>{[state, what].filter(Boolean).join(" · ")}</b>{" "}
+      {together ? `in ${together} sessions` : session.project.name}
     </p>
   );
 }
 
+const SUBJECTS: Partial<Record<Ask["kind"], string>> = {
+  question: "question",
+  plan: "plan",
+  elicitation: "form",
+};
+const subjectOf = (ask: Ask): string | null => SUBJECTS[ask.kind] ?? ask.tool_name;
+
 /** What was answered by key and can still be taken back. */
 function UndoNote() {
-  const pending = pendingAnswers.value;
+  // The element is always there: screen readers read what is added to it.
+  return (
+    <div class="undo-live" role="status">
+      {pendingAnswers.value.length > 0 && <Undo pending={pendingAnswers.value} />}
+    </div>
+  );
+}
+
+function Undo({ pending }: { pending: PendingAnswer[] }) {
   const newest = pending.at(-1);
   const ask = newest?.asks[0];
   if (!newest || !ask) return null;
   const session = sessionSignal(ask.session_id)?.peek();
   const where = newest.asks.length > 1 ? `${newest.asks.length} sessions` : session?.project.name;
   return (
-    <div class="undo-note" role="status">
+    <div class="undo-note">
       <Icon name="check" small />
       <span class="clip">
-        <b>{newest.what}</b> {[ask.tool_name, where].filter(Boolean).join(" · ")}
+        <b>{newest.what}</b> {[subjectOf(ask), where].filter(Boolean).join(" · ")}
         {pending.length > 1 && <span class="dim"> and {pending.length - 1} before it</span>}
       </span>
       <Button onClick={pressUndo}>

@@ -21,7 +21,7 @@ const AFTER_ANSWER_MS = 400;
 /** Keys that only answer asks. On a card without an ask they are refused. */
 export const ANSWER_KEYS = /^([ydaD[\]]|[1-9])$/;
 
-const OFFLINE = "not connected: nothing can be answered here";
+const OFFLINE = "not connected, so nothing can be answered here";
 
 /** The last answer by key, and when its key was pressed. */
 let last: { ask: Ask; key: string; at: number } | null = null;
@@ -54,7 +54,7 @@ export function pressAnswerKey(event: KeyboardEvent): boolean {
   if (event.repeat) return true;
   if (isSecondPress(event) || sendsPending(ask, event)) return true;
   const place = askElement(ask, inDrawer);
-  const why = guard(ask, place, inDrawer, event) ?? (found ? found.act(event) : "it does nothing here");
+  const why = guard(ask, place, inDrawer, event) ?? (found ? found.act(event) : "no such key here");
   if (why !== null) refuse(event.key, why, place?.closest("[data-card]") ?? place);
   else keepFocus(place);
   return true;
@@ -67,7 +67,7 @@ function pressOnPicks(event: KeyboardEvent): true {
   const why = isOffline.peek()
     ? OFFLINE
     : decision === null
-      ? "several cards are picked: Esc clears them"
+      ? "several cards are picked, Esc clears them"
       : answerPicks(decision, event);
   if (why !== null) refuse(event.key, why, cursorCard());
   return true;
@@ -76,7 +76,7 @@ function pressOnPicks(event: KeyboardEvent): true {
 function refuseWithoutAsk(event: KeyboardEvent, selected: boolean): boolean {
   if (!ANSWER_KEYS.test(event.key)) return false;
   if (event.repeat || isSecondPress(event)) return true;
-  const why = selected ? "this session asks nothing" : "no card is selected: n goes to the next";
+  const why = selected ? "this session asks nothing" : "no card is selected, n goes to the next";
   refuse(event.key, why, cursorCard());
   return true;
 }
@@ -101,7 +101,7 @@ function sendsPending(ask: Ask, event: KeyboardEvent): boolean {
 /** Why the key must not act now, or null. */
 function guard(ask: Ask, place: Element | null, inDrawer: boolean, event: KeyboardEvent): string | null {
   if (isOffline.peek()) return OFFLINE;
-  if (pendingOf(ask.id)) return "it is answered already: z takes that back";
+  if (pendingOf(ask.id)) return "it is answered already, z takes that back";
   if (last && last.ask.id !== ask.id && event.timeStamp - last.at < AFTER_ANSWER_MS)
     return "this one was selected just now";
   if (!place) return "its card is not drawn yet";

@@ -51,7 +51,14 @@ export function focusCard(id: string): void {
   const card = cardElement(id);
   if (card) card.focus({ preventScroll: true });
   else setTimeout(() => cardElement(id)?.focus({ preventScroll: true }), 60);
+  // The key caps of the selected card may need one more line.
+  afterDrawing(() => {
+    if (cursor.peek() === id) cardElement(id)?.scrollIntoView({ block: "nearest" });
+  });
 }
+
+/** In the first frame components draw what has changed. */
+const afterDrawing = (act: () => void) => requestAnimationFrame(() => requestAnimationFrame(act));
 
 /** j and k: the next and previous card of the lane. */
 export function stepInLane(by: number): void {

@@ -46,6 +46,7 @@ export function startKeys(): void {
     void view.value;
     focusedRow.value = null;
   });
+  selectWhatWasOpen();
   // A held Enter counts once. Repeats would press the button that the first press focused.
   addEventListener(
     "keydown",
@@ -77,6 +78,19 @@ export function startKeys(): void {
     if (press(event)) event.preventDefault();
   });
   addEventListener("keydown", leaveDigest, { capture: true });
+}
+
+/** The drawer may have gone on to another session: closed in any way, the board selects the session that was open last. */
+function selectWhatWasOpen(): void {
+  let last: string | null = null;
+  effect(() => {
+    const closed = openId.value === null ? last : null;
+    last = openId.value;
+    if (closed === null || view.peek() !== "board") return;
+    cursor.value = closed;
+    // The dialog gives the focus back to the card it was opened from, one frame earlier.
+    requestAnimationFrame(() => openId.peek() === null && focusCard(closed));
+  });
 }
 
 /**
@@ -255,7 +269,7 @@ function pickAndStep(by: 1 | -1): void {
 function refuseUnknown({ key, target, repeat }: KeyboardEvent): boolean {
   if (key.length !== 1 || key === " " || repeat || (target instanceof Element && target.closest(".menu")))
     return false;
-  refuse(key, "it does nothing here: ? lists all keys");
+  refuse(key, "no such key here, ? lists all keys");
   return true;
 }
 
@@ -355,8 +369,6 @@ function leaveEffort(): boolean {
 
 function leaveSession(): boolean {
   if (openId.value === null) return false;
-  const back = openId.value;
   closeSession();
-  if (view.value === "board") focusCard(back);
   return true;
 }

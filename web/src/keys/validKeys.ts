@@ -12,7 +12,8 @@ import { isOffline } from "../live/stream";
 import { overlay } from "../overlay/overlay";
 import { menuIsOpen } from "../ui/Menu";
 import { type AskKeys, askKeysOf } from "./askKeys";
-import { currentAskOf } from "./currentAsk";
+import { currentAskOf, targetId } from "./currentAsk";
+import { needQueue } from "./cursor";
 import { focusedField } from "./fieldKeys";
 import { pickedSessions, picks } from "./picks";
 import { prefix } from "./prefix";
@@ -23,9 +24,12 @@ export type ValidKey = [keys: string, label: string];
 /** The key that leads out of what is open: it is never left out for lack of room. */
 export const isWayOut = ([keys]: ValidKey): boolean => keys === "Esc";
 
+/** Keys of an ask that go into a form: a narrow page leaves them out first. */
+const isRare = ([keys]: ValidKey): boolean => /^[Dw]$/.test(keys);
+
 export function validKeys(session: Session | undefined): ValidKey[] {
+  if (overlay.value === "palette" || menuIsOpen.value) return MENU;
   if (overlay.value) return [["Esc", "close"]];
-  if (menuIsOpen.value) return MENU;
   const field = focusedField();
   if (field) return field.keys;
   if (prefix.value === "g") return PLACES;
@@ -96,12 +100,13 @@ function effortKeys(session: Session | undefined): ValidKey[] {
 function keysOf(session: Session | undefined, inDrawer: boolean): ValidKey[] {
   const ask = session ? currentAskOf(session) : null;
   const answered = ask !== null && pendingOf(ask.id) !== undefined;
-  const keys: ValidKey[] =
+  const answers: ValidKey[] =
     ask && !answered && !isOffline.value ? answerKeys(askKeysOf(ask.id, inDrawer)) : [];
+  const keys = answers.filter((key) => !isRare(key));
   if (pendingAnswers.value.length > 0) keys.push(["z", "undo"]);
   keys.push(...nextKey());
   if (session && !inDrawer) keys.push(["↵", "open"]);
-  keys.push(...connectKey());
+  keys.push(...answers.filter(isRare), ...connectKey());
   if (!isOffline.value && session?.takes === "prompt" && can("prompt")) keys.push(["r", "reply"]);
   return session ? [...keys, ...sessionKeys(session)] : keys;
 }
@@ -115,13 +120,11 @@ function sessionKeys(session: Session): ValidKey[] {
   return keys;
 }
 
-const nextKey = (): ValidKey[] =>
-  layout.value.lanes.some(
-    ({ name, sections }) =>
-      (name === "blocked" || name === "waiting") && sections.some(({ parked }) => !parked),
-  )
-    ? [["n", "next"]]
-    : [];
+/** n goes to another session, or from another view to the board. */
+function nextKey(): ValidKey[] {
+  const here = openId.value !== null || view.value === "board" ? targetId() : null;
+  return needQueue().some((id) => id !== here) ? [["n", "next"]] : [];
+}
 
 const connectKey = (): ValidKey[] => (isOffline.value ? [["R", "try to connect now"]] : []);
 

@@ -15,8 +15,10 @@ export const sessionHref = (id: string, at?: string) =>
 export const effortHref = (id: string) => `#/efforts/${encodeURIComponent(id)}`;
 export const viewHref = (name: View) => (name === "board" ? "#/" : `#/${name}`);
 
+/** In the drawer the next session takes the place of the open one, so that Back leads out of the drawer. */
 export function openSession(id: string): void {
-  location.hash = sessionHref(id);
+  if (openId.peek() === null) location.hash = sessionHref(id);
+  else location.replace(sessionHref(id));
 }
 
 export function closeSession(): void {

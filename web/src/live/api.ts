@@ -91,6 +91,7 @@ export type AssignmentQuery = {
   project?: string;
   state?: string;
   since?: string;
+  text?: string;
   before?: string;
   limit: number;
 };

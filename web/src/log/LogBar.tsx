@@ -53,8 +53,8 @@ export function LogBar({ found, projects }: { found: number; projects: string[] 
       />
       {isFiltering() && (
         <span class="found" role="status">
-          {found} of {rows.value.length}
-          {nextBefore.value !== null && " loaded"}
+          {found} found
+          {nextBefore.value !== null && " so far"}
           <button type="button" class="btn ghost" onClick={clearLogFilter}>
             Clear
           </button>

@@ -1,5 +1,4 @@
-/** Which assignments the log shows. The daemon filters by project, state and time; the page filters the rest. */
-import { standing } from "../assignment/standing";
+/** Which assignments the log shows. The daemon filters by words, project, state and time; the page filters the rest. */
 import type { Assignment } from "../generated/Assignment";
 import { time } from "../lib/clock";
 import type { AssignmentQuery } from "../live/api";
@@ -45,12 +44,14 @@ const STATES: Partial<Record<Outcome, string>> = {
 
 /** What the daemon is asked for. */
 export function queryOf(
-  { project, outcome, period }: LogFilter,
+  { text, project, outcome, period }: LogFilter,
   now: number,
 ): Omit<AssignmentQuery, "limit"> {
   const state = STATES[outcome];
   const start = periodStart(period, now);
+  const words = text.trim();
   return {
+    ...(words !== "" && { text: words }),
     ...(project !== null && { project }),
     ...(state !== undefined && { state }),
     ...(start !== null && { since: new Date(start).toISOString() }),
@@ -64,13 +65,11 @@ function hasOutcome({ state, outcome }: Assignment, wanted: Outcome): boolean {
   return outcome === wanted;
 }
 
-/** The page has the title and the last message of an assignment, not what was said in between. */
+/** What the daemon searches too. */
 const searched = (a: Assignment) =>
-  [a.title, a.last_message, a.project.name, a.project.worktree, a.seat, standing(a).label]
-    .join("\n")
-    .toLowerCase();
+  [a.title, a.last_message, a.project.name, a.project.worktree, a.seat].join("\n").toLowerCase();
 
-/** Every word of the text must be found somewhere. A live change is filtered like what was loaded. */
+/** Every word of the text must be found somewhere. A live change is filtered like what the daemon found. */
 export function fits(assignment: Assignment, filter: LogFilter, now: number): boolean {
   const start = periodStart(filter.period, now);
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);

@@ -10,8 +10,8 @@ import { withChanges, withPage } from "./entries";
 import { type LogFilter, NO_FILTER, queryOf } from "./filter";
 
 const PAGE_ROWS = 100;
-/** A search reads more rows at a time, because most of them do not match. */
-const SEARCH_PAGE_ROWS = 500;
+/** The daemon is asked when the person has not typed for this time. */
+const TYPED_MS = 250;
 /** Older rows are loaded by scrolling up to this number; beyond it by a button. */
 export const AUTO_ROWS_MAX = 5_000;
 
@@ -24,15 +24,12 @@ const FOLLOW_MS = 250;
 const COST_AFTER_MS = 3_000;
 
 export const { nextBefore, loading, failure, reload, loadMore } = pagedList(
-  (before) => {
-    const filter = logFilter.peek();
-    const limit = filter.text.trim() === "" ? PAGE_ROWS : SEARCH_PAGE_ROWS;
-    return getAssignments({
-      ...queryOf(filter, Date.now()),
+  (before) =>
+    getAssignments({
+      ...queryOf(logFilter.peek(), Date.now()),
       ...(before !== undefined && { before }),
-      limit,
-    });
-  },
+      limit: PAGE_ROWS,
+    }),
   (page, isFirst) => {
     rows.value = withPage(isFirst ? [] : rows.peek(), page.assignments, Date.now());
   },
@@ -40,19 +37,24 @@ export const { nextBefore, loading, failure, reload, loadMore } = pagedList(
 
 /** Loads what the filter asks for, and follows changes until the returned function is called. */
 export function followLog(): () => void {
-  let wanted = "";
+  let wanted: { text: string; rest: string } | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   const stops = [
     effect(() => {
-      const { text: _, ...asked } = logFilter.value;
-      const query = JSON.stringify(asked);
-      if (query === wanted || isOffline.value) {
-        // After a lost connection, changes may have been missed, so the list is read again.
-        if (isOffline.value) wanted = "";
-        return;
-      }
-      wanted = query;
-      void reload();
+      const { text: typed, ...others } = logFilter.value;
+      const [text, rest] = [typed.trim(), JSON.stringify(others)];
+      // After a lost connection, changes may have been missed, so the list is read again.
+      if (isOffline.value) wanted = null;
+      if (isOffline.value || (text === wanted?.text && rest === wanted.rest)) return;
+      const isTyping = rest === wanted?.rest;
+      wanted = { text, rest };
+      clearTimeout(timer);
+      // Until the answer is there, it is not known whether more rows match.
+      if (isTyping) nextBefore.value = undefined;
+      if (isTyping) timer = setTimeout(() => void reload(), TYPED_MS);
+      else void reload();
     }),
+    () => clearTimeout(timer),
     followChanges(),
   ];
   return () => {

@@ -24,8 +24,8 @@ const KEYS: [string, [string, string][]][] = [
     "Move",
     [
       ["n · N", "next and previous that needs you, also in the drawer"],
-      ["j k", "next and previous card, or row of the overview, the log and the efforts"],
-      ["h l", "column to the left and right"],
+      ["j · k", "next and previous card, or row of the overview, the log and the efforts"],
+      ["h · l", "column to the left and right"],
       ["g n · g r · g d", "first card of Needs You, Running, Done"],
       ["g b · g o · g l · g e · g u", "board, overview, log, efforts, usage"],
       ["g h", "the hosts"],

@@ -170,7 +170,7 @@ function byNeed(a: Session, b: Session): number {
 const sessionEntry = (s: Session): Entry => ({
   key: s.id,
   text: s.title ?? "No prompt yet",
-  hint: [headline(s).state, s.project.name, s.git_branch, seatOf(s)].filter(Boolean).join(" · "),
+  hint: [headline(s).state, s.project.name, seatOf(s), s.git_branch].filter(Boolean).join(" · "),
   icon: s.waiting?.icon ?? s.agent_state.icon,
   run: () => {
     focusCard(s.id);

@@ -27,6 +27,18 @@ export function Menu({ button, children, label, align = "start", class: cls = ""
   const close = () => {
     open.value = false;
   };
+  /** The chosen item is removed with the focus on it: the focus goes back to the button, unless the choice moved it. */
+  const closeAfterChoice = () => {
+    close();
+    requestAnimationFrame(() => {
+      if (document.activeElement === document.body)
+        root.current?.querySelector("button")?.focus({ preventScroll: true });
+    });
+  };
+  /** Tab leads out of the menu, and keys then belong to what has the focus. */
+  const onFocusOut = ({ relatedTarget }: FocusEvent) => {
+    if (relatedTarget instanceof Node && !root.current?.contains(relatedTarget)) close();
+  };
   useLayoutEffect(() => {
     if (!open.value || !root.current || !list.current) return;
     list.current.showPopover();
@@ -66,13 +78,13 @@ export function Menu({ button, children, label, align = "start", class: cls = ""
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only listens to keys of the buttons inside it.
-    <span class={`menu-root ${cls}`} ref={root} onKeyDown={onKeyDown}>
+    <span class={`menu-root ${cls}`} ref={root} onKeyDown={onKeyDown} onFocusOut={onFocusOut}>
       {button(open.value, () => {
         open.value = !open.value;
       })}
       {open.value && (
         <div class="menu" popover="manual" ref={list} role="group" aria-label={label}>
-          {children(close)}
+          {children(closeAfterChoice)}
         </div>
       )}
     </span>

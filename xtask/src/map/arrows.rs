@@ -117,7 +117,7 @@ pub(super) fn violations(imports: &Imports) -> Vec<String> {
     let mut found = BTreeSet::new();
     for ((from, to), reason) in imports {
         if from.krate != to.krate {
-            if !may(CRATES, &from.krate, &to.krate) {
+            if !may_import(CRATES, &from.krate, &to.krate) {
                 found.insert(format!("{} may not import {}: {reason}", from.krate, to.krate));
             }
             if from.krate == LAYERED && listed(NOT_IN, top(from), &to.krate) {
@@ -138,7 +138,7 @@ fn between_modules(from: &str, to: &str, reason: &str) -> Option<String> {
     if !is_foundation(from) && !MODULES.iter().any(|(name, _)| *name == from) {
         return Some(format!("{from} has no row in the table of arrows (xtask/src/map/arrows.rs)"));
     }
-    let allowed = is_foundation(to) || may(MODULES, from, to);
+    let allowed = is_foundation(to) || may_import(MODULES, from, to);
     (!allowed).then(|| format!("{from} may not import {to}: {reason}"))
 }
 
@@ -146,7 +146,7 @@ fn top(place: &ModuleId) -> &str {
     place.path.first().map_or("", String::as_str)
 }
 
-fn may(table: &[Arrow], from: &str, to: &str) -> bool {
+fn may_import(table: &[Arrow], from: &str, to: &str) -> bool {
     // The binary of a crate is named after it and may import what the library may, and the library.
     let from = from.trim_end_matches(" (main)");
     from == to || listed(table, from, to)

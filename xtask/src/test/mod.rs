@@ -11,7 +11,7 @@ use flightdeck_e2e::workspace::is_ci;
 use steps::{STEPS, Step};
 
 #[derive(Parser, Debug)]
-pub(crate) struct Args {
+pub(crate) struct TestArgs {
     /// Only these steps
     #[arg(long, num_args = 1.., value_name = "STEP")]
     only: Vec<String>,
@@ -42,12 +42,12 @@ struct Done {
     took: Duration,
 }
 
-pub(crate) fn run(args: &Args) -> Result<bool> {
+pub(crate) fn run(args: &TestArgs) -> Result<bool> {
     if args.list {
         STEPS.iter().for_each(|step| println!("{:<10} {}", step.name, step.about));
         return Ok(true);
     }
-    let done: Vec<Done> = chosen(args)?.into_iter().map(perform).collect();
+    let done: Vec<Done> = chosen(args)?.into_iter().map(perform_step).collect();
     println!("\n== summary");
     for Done { name, outcome, took } in &done {
         let word = match outcome {
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     Ok(failed == 0)
 }
 
-fn chosen(args: &Args) -> Result<Vec<&'static Step>> {
+fn chosen(args: &TestArgs) -> Result<Vec<&'static Step>> {
     for name in args.only.iter().chain(&args.skip) {
         if !STEPS.iter().any(|step| step.name == name) {
             bail!("no step {name}: see cargo xtask test --list");
@@ -83,7 +83,7 @@ fn chosen(args: &Args) -> Result<Vec<&'static Step>> {
     Ok(STEPS.iter().filter(wanted).filter(|step| !named(&args.skip, step)).collect())
 }
 
-fn perform(step: &'static Step) -> Done {
+fn perform_step(step: &'static Step) -> Done {
     println!("\n== {}: {}", step.name, step.about);
     let begun = Instant::now();
     let outcome = match (step.run)() {

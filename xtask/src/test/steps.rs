@@ -162,7 +162,11 @@ fn flaky(suite: &Value) -> Vec<String> {
 fn e2e() -> Result<StepOutcome> {
     println!("$ xtask e2e");
     let daemon = build_for_tests()?.into_os_string();
-    match client_suite::run(&client_suite::Args::parse_from(["e2e".into(), "--flightdeck".into(), daemon]))? {
+    match client_suite::run(&client_suite::ScenarioArgs::parse_from([
+        "e2e".into(),
+        "--flightdeck".into(),
+        daemon,
+    ]))? {
         Played::Held { again } => Ok(needed_again(again.len(), ["scenario", "scenarios"], &again.join(", "))),
         Played::Failed => bail!("a scenario failed twice, or too many failed once: see above"),
         Played::Skipped(why) => Ok(StepOutcome::Skipped(why)),
@@ -208,7 +212,7 @@ fn xtask_command(args: &[&str]) -> Result<Command> {
 
 fn run(command: &mut Command) -> Result<StepOutcome> {
     let args: Vec<_> = command.get_args().map(|a| a.to_string_lossy().into_owned()).collect();
-    let said = format!("{} {}", short(command.get_program().as_ref()), args.join(" "));
+    let said = format!("{} {}", program_name(command.get_program().as_ref()), args.join(" "));
     println!("$ {said}");
     let status = command.status().with_context(|| format!("cannot run {said}"))?;
     match status.success() {
@@ -217,7 +221,7 @@ fn run(command: &mut Command) -> Result<StepOutcome> {
     }
 }
 
-fn short(program: &Path) -> String {
+fn program_name(program: &Path) -> String {
     program.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 

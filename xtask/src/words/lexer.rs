@@ -30,7 +30,7 @@ pub(super) fn pieces(text: &str, language: Language) -> Vec<Piece<'_>> {
     let (mut at, mut begun, mut line) = (0, 0, 1);
     while at < text.len() {
         let rest = &text[at..];
-        if let Some((kind, length)) = special(rest, language) {
+        if let Some((kind, length)) = comment_or_string(rest, language) {
             push(&mut all, Kind::Code, &mut line, &text[begun..at]);
             push(&mut all, kind, &mut line, &rest[..length]);
             at += length;
@@ -53,7 +53,7 @@ fn push<'a>(all: &mut Vec<Piece<'a>>, kind: Kind, line: &mut usize, text: &'a st
 }
 
 /// How long the comment or string is that begins here, if one does.
-fn special(rest: &str, language: Language) -> Option<(Kind, usize)> {
+fn comment_or_string(rest: &str, language: Language) -> Option<(Kind, usize)> {
     let until = |end: &str, from: usize| rest[from..].find(end).map_or(rest.len(), |n| from + n + end.len());
     if rest.starts_with("/*") {
         return Some((Kind::Comment, until("*/", 2)));

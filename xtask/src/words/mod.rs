@@ -24,7 +24,7 @@ struct Found {
 }
 
 #[derive(Default)]
-struct Report {
+struct WordReport {
     found: Vec<Found>,
     comment_lines: usize,
     in_comments: usize,
@@ -33,7 +33,7 @@ struct Report {
 /// Prints every place with a banned word. True if there is none.
 pub(crate) fn check() -> Result<bool> {
     let root = root();
-    let mut report = Report::default();
+    let mut report = WordReport::default();
     for file in files(&root)? {
         let text = fs::read_to_string(root.join(&file)).with_context(|| format!("cannot read {file}"))?;
         report.read(&file, &text);
@@ -73,7 +73,7 @@ fn format_of(file: &str) -> Option<Format> {
     }
 }
 
-impl Report {
+impl WordReport {
     fn read(&mut self, file: &str, text: &str) {
         match format_of(file) {
             Some(Format::Source(language)) => {
@@ -82,13 +82,13 @@ impl Report {
                     let is_comment = piece.kind == Kind::Comment;
                     self.comment_lines += usize::from(is_comment && piece.line != last);
                     last = if is_comment { piece.line } else { last };
-                    let found = self.look(file, piece.line, piece.text);
+                    let found = self.count_banned(file, piece.line, piece.text);
                     self.in_comments += if is_comment { found } else { 0 };
                 }
             }
             Some(Format::Prose) => {
                 for (n, line) in text.lines().enumerate() {
-                    self.look(file, n + 1, line);
+                    self.count_banned(file, n + 1, line);
                 }
             }
             None => {}
@@ -96,7 +96,7 @@ impl Report {
     }
 
     /// How many banned words a piece of text has.
-    fn look(&mut self, file: &str, line: usize, text: &str) -> usize {
+    fn count_banned(&mut self, file: &str, line: usize, text: &str) -> usize {
         let words = banned_in(text).filter(|word| !is_allowed(file, word, text));
         let before = self.found.len();
         let found = |word| Found { file: file.to_owned(), line, word, text: text.trim().to_owned() };
@@ -172,23 +172,23 @@ fn is_allowed(file: &str, word: &str, text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn words(text: &str) -> Vec<&'static str> {
+    fn banned_words(text: &str) -> Vec<&'static str> {
         banned_in(text).collect()
     }
 
     #[test]
     fn a_banned_word_is_found_in_prose_and_in_names() {
-        assert_eq!(words("/// Nobody's hook, whoever sent it"), ["nobody", "whoever"]);
-        assert_eq!(words("fn nobody_answers()"), ["nobody"]);
-        assert_eq!(words("whenNobodyAnswers"), ["nobody"]);
-        assert_eq!(words("the one that is nobodyx"), ["the one that"]);
-        assert!(words("the engine acknowledges the event").is_empty());
-        assert!(words("yes or no, one choice").is_empty());
+        assert_eq!(banned_words("/// Nobody's hook, whoever sent it"), ["nobody", "whoever"]);
+        assert_eq!(banned_words("fn nobody_answers()"), ["nobody"]);
+        assert_eq!(banned_words("whenNobodyAnswers"), ["nobody"]);
+        assert_eq!(banned_words("the one that is nobodyx"), ["the one that"]);
+        assert!(banned_words("the engine acknowledges the event").is_empty());
+        assert!(banned_words("yes or no, one choice").is_empty());
     }
 
     #[test]
     fn comments_are_counted_and_strings_are_read() {
-        let mut report = Report::default();
+        let mut report = WordReport::default();
         report.read("a.rs", "// fine\n// nobody\nlet a = \"somebody\"; // nobody\n");
         let found: Vec<_> = report.found.iter().map(|found| (found.line, found.word)).collect();
         assert_eq!(found, [(2, "nobody"), (3, "somebody"), (3, "nobody")]);

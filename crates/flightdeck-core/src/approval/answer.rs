@@ -81,7 +81,7 @@ impl Answer {
         serde_json::from_value(json).map_err(|e| e.to_string())
     }
 
-    pub fn plain(decision: Decision, via: AnsweredBy) -> Self {
+    pub fn without_details(decision: Decision, via: AnsweredBy) -> Self {
         Self {
             decision,
             message: None,
@@ -95,12 +95,12 @@ impl Answer {
         }
     }
 
-    pub fn by(&self) -> AnsweredBy {
+    pub fn answered_by(&self) -> AnsweredBy {
         self.via.unwrap_or_default()
     }
 
     /// How this answer resolves an ask of this kind.
-    pub fn how(&self, kind: NeedKind) -> AskOutcome {
+    pub fn outcome_for(&self, kind: NeedKind) -> AskOutcome {
         use Decision::{Allow, Cancel, Deny};
         match (kind, self.decision) {
             (_, Deny) if self.interrupt == Some(true) => AskOutcome::DeniedAndInterrupted,
@@ -143,7 +143,7 @@ mod tests {
             content: Some(Map::new()),
             mode: Some(String::new()),
             rule: Some(String::new()),
-            ..Answer::plain(Decision::Allow, AnsweredBy::Web)
+            ..Answer::without_details(Decision::Allow, AnsweredBy::Web)
         };
         assert_eq!(Answer::sent(serde_json::to_value(&whole).unwrap()), Ok(whole));
     }

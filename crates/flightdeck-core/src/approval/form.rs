@@ -1,13 +1,13 @@
 //! Checks the form of an elicitation. The client passes a hook's answer to the server unchecked (measured).
 //!
-//! MCP keeps these forms flat: an object of texts, numbers, truth values and choices.
+//! MCP keeps these forms flat: an object of texts, numbers, booleans and choices.
 
 use serde_json::{Map, Value};
 
 use crate::wire::lenient::{borrowed_text, list, object};
 
 /// Returns why the content does not match the schema, as a sentence that names the field.
-pub fn check(schema: Option<&Map<String, Value>>, content: &Map<String, Value>) -> Result<(), String> {
+pub fn check_form(schema: Option<&Map<String, Value>>, content: &Map<String, Value>) -> Result<(), String> {
     let Some(schema) = schema else { return Ok(()) };
     let empty = Map::new();
     let fields = object(schema, "properties").unwrap_or(&empty);
@@ -20,7 +20,7 @@ pub fn check(schema: Option<&Map<String, Value>>, content: &Map<String, Value>) 
             return Err(format!("the form has no field `{name}`"));
         };
         if !value.is_null() {
-            fits(name, field, value)?;
+            check_value(name, field, value)?;
         }
     }
     Ok(())
@@ -63,16 +63,47 @@ impl<'a> FieldType<'a> {
     }
 }
 
-/// `None` if the form has no such field, or gives it no type.
-pub fn field_type<'a>(schema: &'a Map<String, Value>, name: &str) -> Option<FieldType<'a>> {
-    borrowed_text(object(object(schema, "properties")?, name)?, "type").map(FieldType::new)
+/// One field of a form, as its schema describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FormField<'a> {
+    pub name: &'a str,
+    /// `None` if the schema gives it no type.
+    pub kind: Option<FieldType<'a>>,
+    pub title: Option<&'a str>,
+    pub description: Option<&'a str>,
+    /// The values that may be chosen. Empty if any value of the type is possible.
+    pub choices: &'a [Value],
+    pub is_required: bool,
 }
 
-fn fits(name: &str, field: &Map<String, Value>, value: &Value) -> Result<(), String> {
+/// The fields of a form in the order of its schema.
+pub fn form_fields(schema: &Map<String, Value>) -> impl Iterator<Item = FormField<'_>> {
+    let required = list(schema, "required");
+    let is_required = move |name: &str| required.iter().any(|required| required == name);
+    let properties = object(schema, "properties").into_iter().flatten();
+    properties.map(move |(name, property)| {
+        let text = |key: &str| property.as_object().and_then(|field| borrowed_text(field, key));
+        FormField {
+            name,
+            kind: text("type").map(FieldType::new),
+            title: text("title"),
+            description: text("description"),
+            choices: property.as_object().map_or(&[][..], |field| list(field, "enum")),
+            is_required: is_required(name),
+        }
+    })
+}
+
+/// `None` if the form has no such field, or gives it no type.
+pub fn field_type<'a>(schema: &'a Map<String, Value>, name: &str) -> Option<FieldType<'a>> {
+    form_fields(schema).find(|field| field.name == name)?.kind
+}
+
+fn check_value(name: &str, field: &Map<String, Value>, value: &Value) -> Result<(), String> {
     if let Some(kind) = borrowed_text(field, "type").map(FieldType::new)
         && !is_of_type(value, kind)
     {
-        return Err(format!("the field `{name}` wants {}", article(kind)));
+        return Err(format!("the field `{name}` wants {}", expected_value(kind)));
     }
     let choices = list(field, "enum");
     if !choices.is_empty() && !choices.contains(value) {
@@ -92,7 +123,7 @@ fn is_of_type(value: &Value, kind: FieldType<'_>) -> bool {
     }
 }
 
-fn article(kind: FieldType<'_>) -> String {
+fn expected_value(kind: FieldType<'_>) -> String {
     match kind {
         FieldType::Text => "text".to_owned(),
         FieldType::Integer => "a whole number".to_owned(),
@@ -107,7 +138,7 @@ mod tests {
     use serde_json::json;
 
     fn check_all(schema: &Value, content: &Value) -> Result<(), String> {
-        check(schema.as_object(), content.as_object().unwrap())
+        check_form(schema.as_object(), content.as_object().unwrap())
     }
 
     #[test]
@@ -126,6 +157,18 @@ mod tests {
             "\"green\" is not among the choices of `colour`"
         );
         assert_eq!(refused(json!({"name": "x", "nmae": "y"})), "the form has no field `nmae`");
+    }
+
+    #[test]
+    fn the_fields_of_a_form_are_read_in_its_order() {
+        let schema = json!({"required": ["env"], "properties": {
+            "env": {"type": "string", "title": "Where", "enum": ["test", "live"]}, "note": true}});
+        let [env, note] =
+            <[FormField<'_>; 2]>::try_from(form_fields(schema.as_object().unwrap()).collect::<Vec<_>>())
+                .unwrap();
+        assert_eq!((env.name, env.kind, env.is_required), ("env", Some(FieldType::Text), true));
+        assert_eq!((env.title, env.choices), (Some("Where"), &[json!("test"), json!("live")][..]));
+        assert_eq!((note.name, note.kind, note.is_required, note.choices), ("note", None, false, &[][..]));
     }
 
     #[test]

@@ -84,7 +84,7 @@ pub enum HoldEnd {
 
 impl AskOutcome {
     /// The name on the wire with spaces instead of underscores, for use in a sentence.
-    pub fn words(self) -> &'static str {
+    pub fn in_words(self) -> &'static str {
         match self {
             Self::Allowed => "allowed",
             Self::Denied => "denied",
@@ -158,7 +158,7 @@ impl HoldEnd {
         [Self::Closed, Self::TimedOut, Self::Released].into_iter().find(|gone| gone.as_str() == word)
     }
     /// How the ask ends whose hook stopped waiting for this reason.
-    pub(crate) fn how(self) -> AskOutcome {
+    pub(crate) fn ask_outcome(self) -> AskOutcome {
         match self {
             Self::Closed => AskOutcome::RefusedInTerminal,
             Self::TimedOut => AskOutcome::TimedOut,
@@ -195,7 +195,7 @@ mod tests {
             AnswerInTerminal,
         ];
         for outcome in outcomes {
-            assert_eq!(json!(outcome), outcome.words().replace(' ', "_"));
+            assert_eq!(json!(outcome), outcome.in_words().replace(' ', "_"));
         }
         use AnsweredBy::{Api, Cli, Policy, Terminal, Tui, Web};
         for by in [Web, Cli, Tui, Api, Policy, Terminal] {

@@ -32,7 +32,7 @@ pub fn verdict(kind: NeedKind, payload: &Map<String, Value>, answer: &Answer) ->
     }
     let decision = match answer.decision {
         Decision::Cancel => return refuse("only an elicitation can be cancelled; allow or deny"),
-        Decision::Deny => deny(kind, answer),
+        Decision::Deny => deny_output(kind, answer),
         Decision::Allow => allow(kind, payload, answer)?,
     };
     Ok(json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": decision } }))
@@ -48,7 +48,7 @@ pub fn check_sender(answer: &Answer) -> Result<(), DoesNotFit> {
     if answer.content.iter().flat_map(Map::values).any(|value| depth(value) > PAYLOAD_DEPTH_MAX) {
         return refuse(format!("`content` may be nested {PAYLOAD_DEPTH_MAX} deep"));
     }
-    match (answer.by(), &answer.rule) {
+    match (answer.answered_by(), &answer.rule) {
         (AnsweredBy::Policy | AnsweredBy::Terminal, _) => refuse("`via` is one of web, cli, tui and api"),
         (_, Some(_)) => refuse("`rule` is for answers of the policy"),
         _ => Ok(()),
@@ -101,7 +101,7 @@ fn check_foreign_fields(kind: NeedKind, answer: &Answer) -> Result<(), DoesNotFi
     }
 }
 
-fn deny(kind: NeedKind, answer: &Answer) -> Value {
+fn deny_output(kind: NeedKind, answer: &Answer) -> Value {
     let otherwise = match kind {
         NeedKind::Question => NOT_ANSWERED,
         NeedKind::Plan => PLAN_REJECTED,
@@ -217,7 +217,7 @@ fn elicitation(payload: &Map<String, Value>, answer: &Answer) -> Result<Value, D
         Decision::Allow => {
             let empty = Map::new();
             let content = answer.content.as_ref().unwrap_or(&empty);
-            form::check(object(payload, "requested_schema"), content).map_err(DoesNotFit)?;
+            form::check_form(object(payload, "requested_schema"), content).map_err(DoesNotFit)?;
             output["action"] = json!("accept");
             output["content"] = json!(content);
         }

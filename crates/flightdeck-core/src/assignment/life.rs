@@ -174,56 +174,71 @@ impl Assignment {
 mod tests {
     use super::*;
 
-    fn at(second: i64) -> Timestamp {
+    fn at_second(second: i64) -> Timestamp {
         Timestamp::from_millis(second * 1000)
     }
 
     fn opened() -> Assignment {
-        Assignment::open(Opening { id: "a-1".into(), seq: 1, at: at(10), prompt: Some("fix\n it".into()) })
+        Assignment::open(Opening {
+            id: "a-1".into(),
+            seq: 1,
+            at: at_second(10),
+            prompt: Some("fix\n it".into()),
+        })
     }
 
     #[test]
     fn time_working_and_time_waiting_are_counted_separately() {
         let mut a = opened();
         assert_eq!((a.state, a.title.as_str(), a.turns), (AssignmentState::Commanded, "fix it", 1));
-        a.step(Actor::Agent, Intent::Progress, at(12)).unwrap();
-        a.await_input(AwaitReason::Permission, at(15)).unwrap();
-        assert_eq!((a.waited_until(at(20)), a.worked_until(at(20))), (Millis(5000), Millis(5000)));
-        a.await_input(AwaitReason::Interrupted, at(21)).unwrap();
-        assert_eq!((a.reason, a.since), (Some(AwaitReason::Interrupted), at(15)));
-        a.step(Actor::User, Intent::Answer, at(25)).unwrap();
-        a.step(Actor::Agent, Intent::Completion, at(26)).unwrap();
+        a.step(Actor::Agent, Intent::Progress, at_second(12)).unwrap();
+        a.await_input(AwaitReason::Permission, at_second(15)).unwrap();
         assert_eq!(
-            (a.worked_until(at(99)), a.waited_until(at(99)), a.reason),
+            (a.waited_until(at_second(20)), a.worked_until(at_second(20))),
+            (Millis(5000), Millis(5000))
+        );
+        a.await_input(AwaitReason::Interrupted, at_second(21)).unwrap();
+        assert_eq!((a.reason, a.since), (Some(AwaitReason::Interrupted), at_second(15)));
+        a.step(Actor::User, Intent::Answer, at_second(25)).unwrap();
+        a.step(Actor::Agent, Intent::Completion, at_second(26)).unwrap();
+        assert_eq!(
+            (a.worked_until(at_second(99)), a.waited_until(at_second(99)), a.reason),
             (Millis(6000), Millis(10_000), None)
         );
-        assert_eq!((a.completed_at, a.outcome), (Some(at(26)), Some(Completion::Completed)));
+        assert_eq!((a.completed_at, a.outcome), (Some(at_second(26)), Some(Completion::Completed)));
         let spans: Vec<_> = a.spans.iter().map(|span| (span.waits, span.from, span.to)).collect();
-        assert_eq!(spans, [(false, at(10), at(15)), (true, at(15), at(25)), (false, at(25), at(26))]);
+        assert_eq!(
+            spans,
+            [
+                (false, at_second(10), at_second(15)),
+                (true, at_second(15), at_second(25)),
+                (false, at_second(25), at_second(26))
+            ]
+        );
     }
 
     #[test]
     fn a_refused_step_changes_nothing() {
         let mut a = opened();
-        a.await_input(AwaitReason::Asked, at(11)).unwrap();
+        a.await_input(AwaitReason::Asked, at_second(11)).unwrap();
         let before = a.clone();
-        assert_eq!(a.step(Actor::Agent, Intent::Progress, at(12)), Err(StepRefused::AwaitsAnswer));
-        assert_eq!(a.step(Actor::User, Intent::Command, at(12)), Err(StepRefused::AlreadyOpen));
+        assert_eq!(a.step(Actor::Agent, Intent::Progress, at_second(12)), Err(StepRefused::AwaitsAnswer));
+        assert_eq!(a.step(Actor::User, Intent::Command, at_second(12)), Err(StepRefused::AlreadyOpen));
         assert_eq!(a, before);
     }
 
     #[test]
     fn an_end_completes_it_once() {
         let mut a = opened();
-        assert!(a.end(Completion::Died, at(12)));
-        assert!(!a.end(Completion::Ended, at(13)));
-        assert_eq!((a.outcome, a.completed_at), (Some(Completion::Died), Some(at(12))));
+        assert!(a.end(Completion::Died, at_second(12)));
+        assert!(!a.end(Completion::Ended, at_second(13)));
+        assert_eq!((a.outcome, a.completed_at), (Some(Completion::Died), Some(at_second(12))));
     }
 
     #[test]
     fn an_event_with_an_earlier_time_does_not_shorten_a_span() {
         let mut a = opened();
-        a.await_input(AwaitReason::Plan, at(5)).unwrap();
-        assert_eq!((a.since, a.worked_until(at(11))), (at(10), Millis(0)));
+        a.await_input(AwaitReason::Plan, at_second(5)).unwrap();
+        assert_eq!((a.since, a.worked_until(at_second(11))), (at_second(10), Millis(0)));
     }
 }

@@ -18,6 +18,8 @@ pub enum AwaitReason {
     Failed,
     /// The person interrupted the turn.
     Interrupted,
+    /// A hook of the person ended the turn, or blocked its prompt.
+    StoppedByHook,
 }
 
 impl AwaitReason {
@@ -35,6 +37,7 @@ impl AwaitReason {
             Self::Asked => "asked",
             Self::Failed => "failed",
             Self::Interrupted => "interrupted",
+            Self::StoppedByHook => "stopped_by_hook",
         }
     }
 }

@@ -32,7 +32,7 @@ pub struct EffortOpening {
 /// What a verdict gave to the agent. It is stored after the verdict was written, so that it is given again if the daemon crashes before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Given {
+pub struct GivenByVerdict {
     pub effort: EffortId,
     pub window: WindowId,
     /// The call that was judged.
@@ -42,6 +42,9 @@ pub struct Given {
     /// Guard rules that fired.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<String>,
+    /// The rule with `allow` and `once` that let the call pass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed_by: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preloads: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -49,7 +52,7 @@ pub struct Given {
     /// The rule that denied the call, or `heartbeat`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub denied_by: Option<String>,
-    /// The call that was denied, on one line.
+    /// The call that was denied or allowed, on one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -62,7 +65,7 @@ pub struct Given {
     pub handoff: bool,
 }
 
-impl Given {
+impl GivenByVerdict {
     /// Whether anything in it changes the effort.
     pub fn is_worth_noting(&self) -> bool {
         let lists = [&self.rules, &self.preloads, &self.directives];
@@ -126,7 +129,7 @@ pub enum EffortChange {
         parent: String,
     },
     /// A verdict was given. The subject of the record is the session, so that the session's timeline shows it.
-    VerdictGiven(Given),
+    VerdictGiven(GivenByVerdict),
 }
 
 impl EffortChange {

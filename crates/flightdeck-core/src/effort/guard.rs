@@ -94,7 +94,7 @@ pub enum BadGuard {
 
 impl GuardRule {
     /// Checks everything that could fail later, so that no rule fails when a tool runs.
-    pub fn check(&self) -> Result<(), BadGuard> {
+    pub fn validate(&self) -> Result<(), BadGuard> {
         if self.id.trim().is_empty() || self.id.chars().count() > NAME_CHARS_MAX {
             return Err(BadGuard::Id);
         }

@@ -28,12 +28,12 @@ impl GuardCondition {
         let Some(found) = found else { return self.op == Op::Ne };
         let number = || Some((found.as_f64()?, self.value.as_f64()?));
         match self.op {
-            Op::Eq => same(&found, &self.value),
-            Op::Ne => !same(&found, &self.value),
+            Op::Eq => equal_values(&found, &self.value),
+            Op::Ne => !equal_values(&found, &self.value),
             Op::Contains => self.value.as_str().is_some_and(|part| contains(&found, part)),
             Op::Gt => number().is_some_and(|(found, limit)| found > limit),
             Op::Lt => number().is_some_and(|(found, limit)| found < limit),
-            Op::In => self.value.as_array().is_some_and(|list| list.iter().any(|v| same(&found, v))),
+            Op::In => self.value.as_array().is_some_and(|list| list.iter().any(|v| equal_values(&found, v))),
             Op::Glob | Op::Regex => self.pattern().is_some_and(|pattern| pattern.is_match(&text_of(&found))),
             Op::Exists => false,
         }
@@ -61,7 +61,7 @@ fn point<'a>(payload: &'a Map<String, Value>, pointer: &str) -> Option<&'a Value
     payload.get(&first.replace("~1", "/").replace("~0", "~"))?.pointer(rest)
 }
 
-fn same(a: &Value, b: &Value) -> bool {
+fn equal_values(a: &Value, b: &Value) -> bool {
     match (a.as_f64(), b.as_f64()) {
         (Some(a), Some(b)) => a == b,
         _ => a == b,

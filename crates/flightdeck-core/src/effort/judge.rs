@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::guard::{GuardAction, GuardRule};
 use super::guard_match::GuardFacts;
-use super::{Effort, Given, Handoff, Injection, Verdict, Window};
+use super::{ContextWindow, Effort, GivenByVerdict, Handoff, HookVerdict, Injection};
 use crate::ids::{AgentId, EffortId, SessionId, WindowId};
 use crate::limits::OVERFLOW_PERMILLE;
 use crate::time::Timestamp;
@@ -88,9 +88,12 @@ pub struct Judged {
     pub effort: EffortId,
     pub window: WindowId,
     pub event: JudgedEvent,
-    pub verdict: Verdict,
-    pub given: Given,
+    pub verdict: HookVerdict,
+    pub given: GivenByVerdict,
     pub call: JudgedCall,
+    /// The use of a rule with `allow` and `once`. It is recorded before the reply is written, because the call also continues if the reply
+    /// is lost.
+    pub allowance: Option<GivenByVerdict>,
 }
 
 impl Judged {
@@ -108,6 +111,8 @@ pub struct JudgedCall {
     pub context_percent: Option<f64>,
     pub overflow: bool,
     pub preloads: Vec<String>,
+    /// The guard rules that fired.
+    pub fired_rules: Vec<String>,
     pub injections: Vec<Injection>,
     pub dehydrated: Option<String>,
     pub session_context: String,
@@ -115,29 +120,31 @@ pub struct JudgedCall {
 
 impl Effort {
     /// Judges a hook of this window.
-    pub fn judge(&self, window: &Window, question: &HookQuestion, now: Timestamp) -> Judged {
+    pub fn judge(&self, window: &ContextWindow, question: &HookQuestion, now: Timestamp) -> Judged {
         let heartbeat = window.heartbeat_of(question.tool_use_id.as_deref());
         let context_percent = window.context_percent();
         let mut judged = Judged {
             effort: self.id.clone(),
             window: window.id.clone(),
             event: question.event,
-            verdict: Verdict::default(),
-            given: Given {
+            verdict: HookVerdict::default(),
+            given: GivenByVerdict {
                 effort: self.id.clone(),
                 window: window.id.clone(),
                 tool_use_id: question.tool_use_id.clone(),
-                ..Given::default()
+                ..GivenByVerdict::default()
             },
             call: JudgedCall {
                 heartbeat,
                 context_percent,
                 overflow: window.context_permille.is_some_and(|permille| permille >= OVERFLOW_PERMILLE),
                 preloads: window.preloads.clone(),
+                fired_rules: Vec::new(),
                 injections: Vec::new(),
                 dehydrated: None,
                 session_context: self.session_context(heartbeat, now),
             },
+            allowance: None,
         };
         match question.event {
             JudgedEvent::SessionStart => self.judge_start(window, question, &mut judged),
@@ -159,13 +166,13 @@ impl Effort {
         judged
     }
 
-    fn judge_start(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {
+    fn judge_start(&self, window: &ContextWindow, question: &HookQuestion, judged: &mut Judged) {
         self.introduce(window, question, judged);
         judged.call.dehydrated = self.dehydrated_context(window, question.event);
         self.give_waiting(window, question.carries, judged);
     }
 
-    fn introduce(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {
+    fn introduce(&self, window: &ContextWindow, question: &HookQuestion, judged: &mut Judged) {
         if !question.carries.introduction
             || !judged.verdict.push(self.window_start(window, question.event, &question.program))
         {
@@ -178,7 +185,7 @@ impl Effort {
 
     /// The handoff for this window. A session that continues after it left a handoff still has its context, so the handoff waits for
     /// another session, or for a new start of this one.
-    pub(super) fn handoff_for(&self, window: &Window, event: JudgedEvent) -> Option<&Handoff> {
+    pub(super) fn handoff_for(&self, window: &ContextWindow, event: JudgedEvent) -> Option<&Handoff> {
         self.handoff.as_ref().filter(|handoff| match &handoff.to {
             Some(to) => *to == window.id,
             None => event == JudgedEvent::SessionStart || !self.has_left_handoff(&window.session_id),
@@ -195,13 +202,13 @@ impl Effort {
 
     /// Introduces the effort to a window that began without that: the effort was started later, or the verdict on the session's start
     /// was lost.
-    fn introduce_late(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {
+    fn introduce_late(&self, window: &ContextWindow, question: &HookQuestion, judged: &mut Judged) {
         if !window.introduced && window.agent_id.is_none() {
             self.introduce(window, question, judged);
         }
     }
 
-    fn judge_call(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {
+    fn judge_call(&self, window: &ContextWindow, question: &HookQuestion, judged: &mut Judged) {
         if question.exempt {
             return;
         }
@@ -215,10 +222,19 @@ impl Effort {
             // Only calls of the main agent are denied by the heartbeat, because a subagent may have no tool to log with.
             let reason = self.heartbeat_reason(judged.call.heartbeat, &question.program);
             deny(judged, HEARTBEAT_RULE, reason, question);
+        } else if let Some(rule) = decided.filter(|rule| rule.once && !window.fired.contains(&rule.id)) {
+            judged.allowance = Some(GivenByVerdict {
+                effort: self.id.clone(),
+                window: window.id.clone(),
+                tool_use_id: question.tool_use_id.clone(),
+                allowed_by: Some(rule.id.clone()),
+                call: Some(question.call.clone()),
+                ..GivenByVerdict::default()
+            });
         }
     }
 
-    fn warn_of_overflow(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {
+    fn warn_of_overflow(&self, window: &ContextWindow, question: &HookQuestion, judged: &mut Judged) {
         let Some(percent) = judged.call.context_percent.filter(|_| judged.call.overflow) else { return };
         let is_due = !window.warned && !self.has_left_handoff(&window.session_id);
         if is_due && question.agent_id.is_none() {
@@ -229,7 +245,7 @@ impl Effort {
     /// Fires the matching rules in order, until one allows or denies. Returns that rule.
     fn fire_guards(
         &self,
-        window: &Window,
+        window: &ContextWindow,
         question: &HookQuestion,
         judged: &mut Judged,
     ) -> Option<&GuardRule> {
@@ -241,7 +257,7 @@ impl Effort {
             project: &self.workstream,
         };
         for rule in &self.guards {
-            let spent = rule.once && window.fired.contains(&rule.id);
+            let spent = rule.once && window.has_spent(&rule.id, question.tool_use_id.as_deref());
             if spent || !rule.when.holds(&facts) {
                 continue;
             }
@@ -252,9 +268,14 @@ impl Effort {
             };
             // A message without room is given with a later call.
             if fired {
-                judged.given.rules.push(rule.id.clone());
+                judged.call.fired_rules.push(rule.id.clone());
             }
-            if matches!(rule.then, GuardAction::Allow | GuardAction::Deny) {
+            match rule.then {
+                GuardAction::Allow => return Some(rule),
+                _ if fired => judged.given.rules.push(rule.id.clone()),
+                _ => {}
+            }
+            if rule.then == GuardAction::Deny {
                 return Some(rule);
             }
         }
@@ -262,7 +283,7 @@ impl Effort {
     }
 
     /// Adds the waiting injections, files to read and directives to the verdict. A subagent gets only directives.
-    fn give_waiting(&self, window: &Window, carries: Carries, judged: &mut Judged) {
+    fn give_waiting(&self, window: &ContextWindow, carries: Carries, judged: &mut Judged) {
         self.give_directives(window, carries, judged);
         if window.agent_id.is_some() {
             return;
@@ -279,7 +300,7 @@ impl Effort {
         }
     }
 
-    fn give_directives(&self, window: &Window, carries: Carries, judged: &mut Judged) {
+    fn give_directives(&self, window: &ContextWindow, carries: Carries, judged: &mut Judged) {
         if carries.files == CarriesFiles::No {
             return;
         }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use super::guard::BadGuard;
 use super::judge::HEARTBEAT_RULE;
 use super::{
-    Effort, EffortChange, EffortMessage, EffortOpening, Given, Handoff, Injection, Lifecycle, LogEntry,
-    Phase, Window, WindowEnd,
+    ContextWindow, Effort, EffortChange, EffortMessage, EffortOpening, GivenByVerdict, Handoff, Injection,
+    Lifecycle, LogEntry, Phase, WindowEnd,
 };
 use crate::ids::{AgentId, EffortId, MessageId, SessionId, WindowId};
 use crate::limits::{
@@ -98,7 +98,7 @@ impl Effort {
     }
 
     /// Whether the change is possible now.
-    pub fn check(&self, change: &EffortChange) -> Result<(), EffortRefused> {
+    pub fn check_change(&self, change: &EffortChange) -> Result<(), EffortRefused> {
         use EffortChange as C;
         let id = || self.id.clone();
         let full = |count: usize, max: usize, what| {
@@ -118,7 +118,7 @@ impl Effort {
                 full(all.saturating_sub(1), PRELOADS_MAX, "files to read")
             }
             C::GuardSet { rule } => {
-                rule.check()?;
+                rule.validate()?;
                 let new = !self.guards.iter().any(|known| known.id == rule.id);
                 if new { full(self.guards.len(), GUARDS_MAX, "guard rules") } else { Ok(()) }
             }
@@ -145,9 +145,9 @@ impl Effort {
         }
     }
 
-    /// Applies a change. A change that `check` refuses is ignored.
+    /// Applies a change. A change that `check_change` refuses is ignored.
     pub fn apply(&mut self, change: &EffortChange, when: ChangedAt<'_>) {
-        if self.check(change).is_err() {
+        if self.check_change(change).is_err() {
             return;
         }
         self.seq = self.seq.max(when.seq);
@@ -251,12 +251,15 @@ impl Effort {
     }
 
     /// Records what a verdict gave to a window, so that it is not given again.
-    fn record_verdict(&mut self, given: &Given, when: ChangedAt<'_>) {
+    fn record_verdict(&mut self, given: &GivenByVerdict, when: ChangedAt<'_>) {
         self.injections.retain(|injection| !given.injections.contains(&injection.id));
         let Some(window) = self.windows.iter_mut().find(|window| window.id == given.window) else { return };
         window.introduced |= given.introduced;
         window.warned |= given.warned;
-        window.fired.extend(given.rules.iter().cloned());
+        window.fired.extend(given.rules.iter().chain(&given.allowed_by).cloned());
+        if let (Some(rule), Some(call)) = (&given.allowed_by, &given.tool_use_id) {
+            window.allowed.insert(rule.clone(), call.clone());
+        }
         window.told_directives.extend(given.directives.iter().cloned());
         window.preloads.retain(|file| !given.preloads.contains(file));
         if let Some(rule) = &given.denied_by {
@@ -293,7 +296,7 @@ impl Effort {
         });
         let previous = self.newest_window().filter(|_| agent_id.is_none()).map(|window| window.id.clone());
         let preloads = if agent_id.is_none() { self.settings.preload.clone() } else { Vec::new() };
-        self.windows.push_back(Window {
+        self.windows.push_back(ContextWindow {
             id,
             session_id,
             agent_id,
@@ -307,6 +310,7 @@ impl Effort {
             handed_over: false,
             calls: VecDeque::new(),
             fired: BTreeSet::new(),
+            allowed: BTreeMap::new(),
             introduced: false,
             warned: false,
             told_directives: BTreeSet::new(),
@@ -325,7 +329,7 @@ impl Effort {
 
     /// Ended windows of subagents go first, because the windows of the main agent show how the effort went.
     fn window_to_drop(&self) -> Option<usize> {
-        let is_ended = |window: &Window| window.ended_at.is_some();
+        let is_ended = |window: &ContextWindow| window.ended_at.is_some();
         let ended = self.windows.iter().filter(|window| is_ended(window)).count();
         if ended > EFFORT_ENDED_WINDOWS_MAX {
             let subagent = self.windows.iter().position(|w| is_ended(w) && w.agent_id.is_some());
@@ -336,7 +340,12 @@ impl Effort {
     }
 
     /// Ends the open windows that `of` selects. Returns whether there was one.
-    pub fn end_windows(&mut self, end: WindowEnd, at: Timestamp, of: impl Fn(&Window) -> bool) -> bool {
+    pub fn end_windows(
+        &mut self,
+        end: WindowEnd,
+        at: Timestamp,
+        of: impl Fn(&ContextWindow) -> bool,
+    ) -> bool {
         let mut any = false;
         for window in self.windows.iter_mut().filter(|window| window.ended_at.is_none() && of(window)) {
             window.close(end, at);
@@ -346,7 +355,11 @@ impl Effort {
     }
 
     /// The open window of a session's main agent, or of its subagent.
-    pub fn window_mut(&mut self, session_id: &SessionId, agent_id: Option<&AgentId>) -> Option<&mut Window> {
+    pub fn window_mut(
+        &mut self,
+        session_id: &SessionId,
+        agent_id: Option<&AgentId>,
+    ) -> Option<&mut ContextWindow> {
         let mut open = self.windows.iter_mut().rev().filter(|window| window.ended_at.is_none());
         open.find(|window| window.is_of(session_id, agent_id))
     }

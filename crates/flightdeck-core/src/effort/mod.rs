@@ -19,15 +19,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use self::brief::EffortBrief;
-pub use self::change::{EffortChange, EffortOpening, Given};
+pub use self::change::{EffortChange, EffortOpening, GivenByVerdict};
 use self::guard::GuardRule;
 pub use self::judge::{Carries, CarriesFiles, HEARTBEAT_RULE, HookQuestion, Judged, JudgedCall, JudgedEvent};
 pub use self::life::{ChangedAt, EffortRefused, WindowStart};
 pub use self::text::{
     INJECTED_WITHOUT_FILE_CHARS_MAX, artifact_name, handoff_name, injection_file, log_name,
 };
-pub use self::verdict::Verdict;
-pub use self::window::{Window, WindowEnd};
+pub use self::verdict::HookVerdict;
+pub use self::window::{ContextWindow, WindowEnd};
 use crate::ids::{AgentId, EffortId, InjectionId, MessageId, SessionId, WindowId};
 use crate::limits::HEARTBEAT_LIMIT;
 use crate::time::Timestamp;
@@ -162,7 +162,7 @@ pub struct Effort {
     #[serde(default)]
     pub metadata: Map<String, Value>,
     pub phases: Vec<Phase>,
-    pub windows: VecDeque<Window>,
+    pub windows: VecDeque<ContextWindow>,
     /// Windows of the main agent that are no longer kept.
     pub windows_dropped: u32,
     pub guards: Vec<GuardRule>,
@@ -195,17 +195,17 @@ impl Effort {
         self.phases.last()
     }
 
-    pub fn window(&self, id: &str) -> Option<&Window> {
+    pub fn window(&self, id: &str) -> Option<&ContextWindow> {
         self.windows.iter().find(|window| window.id == *id)
     }
 
     /// The newest window of the main agent, open or ended.
-    pub fn newest_window(&self) -> Option<&Window> {
+    pub fn newest_window(&self) -> Option<&ContextWindow> {
         self.windows.iter().rev().find(|window| window.agent_id.is_none())
     }
 
     /// The open window of a session, or of one of its subagents.
-    pub fn open_window(&self, session_id: &SessionId, agent_id: Option<&AgentId>) -> Option<&Window> {
+    pub fn open_window(&self, session_id: &SessionId, agent_id: Option<&AgentId>) -> Option<&ContextWindow> {
         self.windows
             .iter()
             .rev()
@@ -213,7 +213,7 @@ impl Effort {
     }
 
     /// The windows with their numbers, from 1. The window of a subagent has none.
-    pub fn numbered_windows(&self) -> impl Iterator<Item = (Option<u32>, &Window)> {
+    pub fn numbered_windows(&self) -> impl Iterator<Item = (Option<u32>, &ContextWindow)> {
         let mut number = self.windows_dropped;
         self.windows.iter().map(move |window| {
             let is_main = window.agent_id.is_none();

@@ -1,6 +1,6 @@
 //! The texts that an agent gets about its effort, as context or as the reason of a denial.
 
-use super::{Effort, Handoff, Injection, JudgedEvent, Window};
+use super::{ContextWindow, Effort, Handoff, Injection, JudgedEvent};
 use crate::limits::INJECTION_CHARS_MAX;
 use crate::time::Timestamp;
 
@@ -45,7 +45,7 @@ fn clipped(text: &str, max: usize, file: &str) -> String {
 }
 
 /// The beginning of a text; `…` says that there is more.
-fn cut(text: &str, max: usize) -> String {
+fn beginning(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -54,7 +54,7 @@ fn cut(text: &str, max: usize) -> String {
 
 impl Effort {
     /// `effort implement 3 (e-…), phase 2: Build`
-    fn named(&self) -> String {
+    fn name_and_phase(&self) -> String {
         let phase = self.phase().map(|phase| format!(", phase {}", phase.name)).unwrap_or_default();
         format!("effort {} {} ({}){phase}", self.skill, self.ordinal, self.id)
     }
@@ -69,11 +69,11 @@ impl Effort {
             0 => heartbeat.to_string(),
             limit => format!("{heartbeat}/{limit}"),
         };
-        format!("Flightdeck: {now}, {}, heartbeat {beats}.", self.named())
+        format!("Flightdeck: {now}, {}, heartbeat {beats}.", self.name_and_phase())
     }
 
     fn how_to_log(&self, program: &str) -> String {
-        let template = self.settings.log_template.as_deref().map(|form| cut(form, TEMPLATE_CHARS_MAX));
+        let template = self.settings.log_template.as_deref().map(|form| beginning(form, TEMPLATE_CHARS_MAX));
         let template = template.map(|form| format!("\nForm of an entry:\n{form}")).unwrap_or_default();
         format!("{program} effort log {} \"what you did and the next step\"{template}", self.id)
     }
@@ -96,17 +96,17 @@ impl Effort {
     }
 
     /// The text at the start of a window.
-    pub(super) fn window_start(&self, window: &Window, event: JudgedEvent, program: &str) -> String {
+    pub(super) fn window_start(&self, window: &ContextWindow, event: JudgedEvent, program: &str) -> String {
         let mode = self.mode.as_deref().map(|mode| format!(", mode {mode}")).unwrap_or_default();
         let phases: Vec<&str> = self.settings.phases.iter().map(|phase| phase.name()).collect();
-        let mut text = format!("This session works on Flightdeck {}{mode}.", self.named());
+        let mut text = format!("This session works on Flightdeck {}{mode}.", self.name_and_phase());
         if let Some(title) = &self.title {
             text += &format!("\nIt is about: {title}");
         }
         if !phases.is_empty() {
             text += &format!(
                 "\nPhases: {}. Enter the next with: {program} effort phase {} NAME",
-                cut(&phases.join(", "), PHASES_CHARS_MAX),
+                beginning(&phases.join(", "), PHASES_CHARS_MAX),
                 self.id
             );
         }
@@ -130,7 +130,7 @@ impl Effort {
     }
 
     /// The text for a window without a handoff: phases, log entries and files so far.
-    fn artifacts_text(&self, window: &Window) -> String {
+    fn artifacts_text(&self, window: &ContextWindow) -> String {
         let Some(before) = window.previous.as_deref().and_then(|id| self.window(id)) else {
             return String::new();
         };
@@ -158,7 +158,7 @@ impl Effort {
     }
 
     /// Only the handoff for the next window, or the summary that replaces it.
-    pub(super) fn dehydrated_context(&self, window: &Window, event: JudgedEvent) -> Option<String> {
+    pub(super) fn dehydrated_context(&self, window: &ContextWindow, event: JudgedEvent) -> Option<String> {
         let text = match self.handoff_for(window, event) {
             Some(handoff) => handoff.payload.clone(),
             None => self.artifacts_text(window).trim_start().to_owned(),
@@ -169,7 +169,7 @@ impl Effort {
     pub(super) fn subagent_start(&self, program: &str) -> String {
         format!(
             "You work for Flightdeck {} in {}. Log what you find with: {}",
-            self.named(),
+            self.name_and_phase(),
             self.workstream,
             self.how_to_log(program)
         )

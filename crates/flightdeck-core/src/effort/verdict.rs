@@ -6,7 +6,7 @@ use crate::limits::INJECTION_CHARS_MAX;
 
 /// The reply to a hook because of an effort.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verdict {
+pub struct HookVerdict {
     /// The reason, if the call is denied.
     pub deny: Option<String>,
     /// Texts for the agent, together at most `INJECTION_CHARS_MAX` characters.
@@ -18,7 +18,7 @@ pub struct Verdict {
 /// Stands between two texts.
 const JOINED_BY: &str = "\n\n";
 
-impl Verdict {
+impl HookVerdict {
     /// Adds a text if there is room for all of it. Returns whether it was added.
     pub fn push(&mut self, text: String) -> bool {
         let fits = text.chars().count() <= self.room();

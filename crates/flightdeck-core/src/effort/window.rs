@@ -1,6 +1,6 @@
 //! One context window of an effort. A window is never resumed.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ pub enum WindowEnd {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Window {
+pub struct ContextWindow {
     pub id: WindowId,
     pub session_id: SessionId,
     pub agent_id: Option<AgentId>,
@@ -46,6 +46,9 @@ pub struct Window {
     pub calls: VecDeque<(String, u32)>,
     /// Guard rules that have fired in this window. A rule with `once` does not fire again.
     pub fired: BTreeSet<String>,
+    /// The call for which each rule with `allow` and `once` was used. The same call may be judged twice, by a hook and by `hooks.*`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub allowed: BTreeMap<String, String>,
     /// Whether the effort was introduced to the agent.
     #[serde(default)]
     pub introduced: bool,
@@ -57,14 +60,14 @@ pub struct Window {
     pub preloads: Vec<String>,
 }
 
-impl Window {
+impl ContextWindow {
     /// Whether it belongs to the main agent of a session, or to this subagent of it.
     pub fn is_of(&self, session_id: &SessionId, agent_id: Option<&AgentId>) -> bool {
         self.session_id == *session_id && self.agent_id.as_ref() == agent_id
     }
 
     /// Counts a call. `None` is a call without an id; its verdict is about the newest heartbeat.
-    pub fn beat(&mut self, tool_use_id: Option<&str>) {
+    pub fn count_call(&mut self, tool_use_id: Option<&str>) {
         self.heartbeat += 1;
         if let Some(id) = tool_use_id {
             self.calls.push_back((id.to_owned(), self.heartbeat));
@@ -83,6 +86,12 @@ impl Window {
     /// Whether the call was counted. An exempt call was not.
     pub fn has_counted(&self, tool_use_id: &str) -> bool {
         self.calls.iter().any(|(call, _)| call == tool_use_id)
+    }
+
+    /// Whether a rule with `once` has fired in this window, for another call than this one.
+    pub fn has_spent(&self, rule: &str, tool_use_id: Option<&str>) -> bool {
+        let used_for = self.allowed.get(rule).map(String::as_str);
+        self.fired.contains(rule) && (used_for.is_none() || used_for != tool_use_id)
     }
 
     pub fn load(&mut self, file: &str) {

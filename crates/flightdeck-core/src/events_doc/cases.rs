@@ -3,13 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use crate::log::approvals::{ANSWERED, ASK_GONE};
-use crate::log::from_transcript::INTERRUPT_MARKED;
 use crate::log::hook_presence::HOOKS_SEEN;
 use crate::rules::Rules;
 
 /// An example of an event.
 #[derive(Clone, Debug)]
-pub(super) struct Case {
+pub(super) struct DocCase {
     pub(super) event: &'static str,
     /// Distinguishes this example from others of the same event.
     pub(super) variant: &'static str,
@@ -20,7 +19,7 @@ pub(super) struct Case {
     pub(super) look_at: &'static str,
 }
 
-impl Case {
+impl DocCase {
     pub(super) fn title(&self) -> String {
         format!("{} {}", self.event, self.variant).trim_end().to_owned()
     }
@@ -52,6 +51,7 @@ pub(super) enum Start {
     Away,
     AwayPermission,
     EndedAway,
+    Interrupted,
     TwoTerminals,
 }
 
@@ -83,6 +83,7 @@ impl Start {
             Self::Away => "Bash runs, the hooks are gone",
             Self::AwayPermission => "permission for Bash is open, the hooks are gone",
             Self::EndedAway => "the turn ended while the hooks were gone",
+            Self::Interrupted => "the turn ended without a Stop",
             Self::TwoTerminals => "one terminal asks, a second one is ready",
         }
     }
@@ -117,7 +118,7 @@ impl Start {
                 then(Self::Thinking, "TaskCreated", json!({"task_id": "1", "task_subject": "write the test"}))
             }
             Self::Queued => {
-                let of_turn = |payload| with(payload, json!({"prompt_id": "1"}));
+                let of_turn = |payload| with_fields(payload, json!({"prompt_id": "1"}));
                 let mut events = Self::Ready.events();
                 events.push(("UserPromptSubmit", object(of_turn(json!({"prompt": "fix the bug"})))));
                 events.push(("registry", object(json!({"status": "busy"}))));
@@ -128,6 +129,7 @@ impl Start {
             Self::Away => then(Self::Tool, HOOKS_SEEN, json!({"present": false})),
             Self::AwayPermission => then(Self::Permission, HOOKS_SEEN, json!({"present": false})),
             Self::EndedAway => then(Self::Away, "registry", json!({"status": "idle"})),
+            Self::Interrupted => then(Self::Thinking, "registry", json!({"status": "idle"})),
             Self::TwoTerminals => then(Self::Permission, "SessionStart", second(json!({"source": "resume"}))),
             Self::Ended => then(Self::Ready, "SessionEnd", json!({"reason": "prompt_input_exit"})),
         }
@@ -135,49 +137,49 @@ impl Start {
 }
 
 #[derive(Debug)]
-pub(super) struct Section {
+pub(super) struct DocSection {
     pub(super) title: &'static str,
-    pub(super) cases: fn() -> Vec<Case>,
+    pub(super) cases: fn() -> Vec<DocCase>,
 }
 
-pub(super) const SECTIONS: [Section; 10] = [
-    Section { title: "Beginning and end", cases: beginning_and_end },
-    Section { title: "Prompts", cases: prompts },
-    Section { title: "Tools", cases: tools },
-    Section { title: "What waits for a person", cases: needs },
-    Section { title: "Our own answers", cases: answers },
-    Section { title: "The end of a turn", cases: turn_end },
-    Section { title: "Subagents", cases: subagents },
-    Section { title: "Compaction", cases: compaction },
-    Section { title: "Data and timeline", cases: data },
-    Section {
+pub(super) const SECTIONS: [DocSection; 10] = [
+    DocSection { title: "Beginning and end", cases: beginning_and_end },
+    DocSection { title: "Prompts", cases: prompts },
+    DocSection { title: "Tools", cases: tools },
+    DocSection { title: "What waits for a person", cases: needs },
+    DocSection { title: "Our own answers", cases: answers },
+    DocSection { title: "The end of a turn", cases: turn_end },
+    DocSection { title: "Subagents", cases: subagents },
+    DocSection { title: "Compaction", cases: compaction },
+    DocSection { title: "Data and timeline", cases: data },
+    DocSection {
         title: "The client's registry, the process table and a growing transcript",
         cases: registry_and_processes,
     },
 ];
 
-pub(super) fn all() -> impl Iterator<Item = Case> {
+pub(super) fn all_cases() -> impl Iterator<Item = DocCase> {
     SECTIONS.iter().flat_map(|section| (section.cases)())
 }
 
-pub(super) fn cases_of_event(event: &str) -> impl Iterator<Item = Case> {
-    all().filter(move |case| case.event == event)
+pub(super) fn cases_of_event(event: &str) -> impl Iterator<Item = DocCase> {
+    all_cases().filter(move |case| case.event == event)
 }
 
 use Start::{
     Away, AwayPermission, Background, ChildPermission, ChildTool, Compacting, Delegating, Elicitation, Ended,
-    EndedAway, Permission, Plan, PrintMode, Question, Queued, Ready, Thinking, Todo, Tool, TurnEnded,
-    TwoAgents, TwoTerminals, TwoTools, Unknown,
+    EndedAway, Interrupted, Permission, Plan, PrintMode, Question, Queued, Ready, Thinking, Todo, Tool,
+    TurnEnded, TwoAgents, TwoTerminals, TwoTools, Unknown,
 };
 
-fn beginning_and_end() -> Vec<Case> {
+fn beginning_and_end() -> Vec<DocCase> {
     let start = |source: &str| json!({"source": source});
     let next = |source: &str| json!({"source": source, "session_id": "t"});
     vec![
         case("SessionStart", "startup", Unknown, start("startup")),
         case("SessionStart", "resume", Permission, start("resume")),
         case("SessionStart", "fork", TurnEnded, start("fork")),
-        Case { look_at: "t", ..case("SessionStart", "clear: the new session", TurnEnded, next("clear")) },
+        DocCase { look_at: "t", ..case("SessionStart", "clear: the new session", TurnEnded, next("clear")) },
         case("SessionStart", "clear: the old session", TurnEnded, next("clear")),
         case("SessionStart", "resume in the app: the old session", TurnEnded, next("resume")),
         case("SessionStart", "compact", Tool, start("compact")),
@@ -191,7 +193,7 @@ fn beginning_and_end() -> Vec<Case> {
     ]
 }
 
-fn prompts() -> Vec<Case> {
+fn prompts() -> Vec<DocCase> {
     let person = || json!({"prompt": "now the docs"});
     vec![
         case("UserPromptSubmit", "by a person", Ready, person()),
@@ -210,9 +212,9 @@ fn prompts() -> Vec<Case> {
     ]
 }
 
-fn tools() -> Vec<Case> {
-    let interrupted = || with(bash(), json!({"is_interrupt": true, "error": "interrupted"}));
-    let failed = || with(bash(), json!({"error": "exit status 1"}));
+fn tools() -> Vec<DocCase> {
+    let interrupted = || with_fields(bash(), json!({"is_interrupt": true, "error": "interrupted"}));
+    let failed = || with_fields(bash(), json!({"error": "exit status 1"}));
     let batch = || json!({"tool_calls": [bash(), read()]});
     let needs_you = Rules { tool_failure_needs_you: true, ..Rules::default() };
     vec![
@@ -223,7 +225,12 @@ fn tools() -> Vec<Case> {
             Thinking,
             json!({"tool_name": "EnterPlanMode", "tool_use_id": "e"}),
         ),
-        case("PreToolUse", "of the queued turn, after Esc", Queued, with(read(), json!({"prompt_id": "2"}))),
+        case(
+            "PreToolUse",
+            "of the queued turn, after Esc",
+            Queued,
+            with_fields(read(), json!({"prompt_id": "2"})),
+        ),
         case("PostToolBatch", "absorbs the queue", Queued, json!({"prompt_id": "1"})),
         case("PostToolUse", "", Tool, bash()),
         case("PostToolUse", "of one of two", TwoTools, read()),
@@ -231,7 +238,7 @@ fn tools() -> Vec<Case> {
         case("PostToolUse", "of another call", Permission, read()),
         case("PostToolBatch", "", TwoTools, batch()),
         case("PostToolUseFailure", "", Tool, failed()),
-        Case {
+        DocCase {
             rules: needs_you,
             ..case("PostToolUseFailure", "with tool_failure = needs_you", Tool, failed())
         },
@@ -241,13 +248,13 @@ fn tools() -> Vec<Case> {
     ]
 }
 
-fn needs() -> Vec<Case> {
+fn needs() -> Vec<DocCase> {
     let notice = |kind: &str| json!({"notification_type": kind, "message": "Claude needs you"});
     let held = Rules { hold_print: true, ..Rules::default() };
     vec![
         case("PermissionRequest", "", Tool, permission()),
         case("PermissionRequest", "in print mode", PrintMode, permission()),
-        Case {
+        DocCase {
             rules: held,
             ..case("PermissionRequest", "in print mode, hold_print", PrintMode, permission())
         },
@@ -274,7 +281,7 @@ fn needs() -> Vec<Case> {
     ]
 }
 
-fn turn_end() -> Vec<Case> {
+fn turn_end() -> Vec<DocCase> {
     vec![
         case("Stop", "", Thinking, json!({})),
         case("Stop", "", Permission, json!({})),
@@ -292,7 +299,7 @@ fn turn_end() -> Vec<Case> {
     ]
 }
 
-fn subagents() -> Vec<Case> {
+fn subagents() -> Vec<DocCase> {
     let stop = |id: &str, kind: &str| json!({"agent_id": id, "agent_type": kind});
     vec![
         case("SubagentStart", "", Thinking, explore(json!({}))),
@@ -312,7 +319,7 @@ fn subagents() -> Vec<Case> {
     ]
 }
 
-fn compaction() -> Vec<Case> {
+fn compaction() -> Vec<DocCase> {
     vec![
         case("PreCompact", "auto", Tool, json!({"trigger": "auto"})),
         case("PreCompact", "manual", TurnEnded, json!({"trigger": "manual"})),
@@ -320,7 +327,7 @@ fn compaction() -> Vec<Case> {
     ]
 }
 
-fn data() -> Vec<Case> {
+fn data() -> Vec<DocCase> {
     vec![
         case("PreModelSwitch", "", Thinking, json!({"from_model": "opus", "to_model": "sonnet"})),
         case("PostModelSwitch", "", Thinking, json!({"from_model": "opus", "to_model": "sonnet"})),
@@ -339,7 +346,7 @@ fn data() -> Vec<Case> {
 }
 
 /// Registry entries that have settled, and other sources beside hooks. `seconds_ago` says when the client wrote an entry.
-fn registry_and_processes() -> Vec<Case> {
+fn registry_and_processes() -> Vec<DocCase> {
     let says = |status: &str| json!({"status": status});
     let waits = |what: &str| json!({"status": "waiting", "waitingFor": what});
     let restarted = json!({"status": "idle", "started_later": true});
@@ -356,8 +363,11 @@ fn registry_and_processes() -> Vec<Case> {
         case("registry", "idle", AwayPermission, says("idle")),
         case(HOOKS_SEEN, "gone", Tool, json!({"present": false})),
         case(HOOKS_SEEN, "back", Away, json!({"present": true})),
-        case(INTERRUPT_MARKED, "", EndedAway, json!({})),
-        case(INTERRUPT_MARKED, "", Tool, json!({})),
+        case("interrupt_marked", "", EndedAway, json!({})),
+        case("interrupt_marked", "", Tool, json!({})),
+        case("stopped_by_hook", "", Interrupted, json!({})),
+        case("stopped_by_hook", "", TurnEnded, json!({})),
+        case("prompt_blocked", "", Interrupted, json!({})),
         case("registry", "shell", Thinking, says("shell")),
         case("registry", "waiting: permission prompt", Thinking, waits("permission prompt")),
         case("registry", "waiting: input needed", Thinking, waits("input needed")),
@@ -374,7 +384,7 @@ fn registry_and_processes() -> Vec<Case> {
 }
 
 /// Flightdeck's own records about the open ask: an answer, or the end of a hold.
-fn answers() -> Vec<Case> {
+fn answers() -> Vec<DocCase> {
     let answer = |decision: Value| json!({ "answer": decision });
     let gone = |why: &str| json!({ "why": why });
     let allow = || answer(json!({"decision": "allow"}));
@@ -401,8 +411,8 @@ fn answers() -> Vec<Case> {
     ]
 }
 
-fn case(event: &'static str, variant: &'static str, from: Start, payload: Value) -> Case {
-    Case { event, variant, from, payload: object(payload), ..Case::default() }
+fn case(event: &'static str, variant: &'static str, from: Start, payload: Value) -> DocCase {
+    DocCase { event, variant, from, payload: object(payload), ..DocCase::default() }
 }
 
 fn queued_prompt() -> Value {
@@ -411,7 +421,7 @@ fn queued_prompt() -> Value {
 
 /// The payload as the process of a second terminal on the same session sends it.
 fn second(payload: Value) -> Value {
-    with(payload, json!({"second_terminal": true}))
+    with_fields(payload, json!({"second_terminal": true}))
 }
 
 fn bash() -> Value {
@@ -441,7 +451,7 @@ fn elicitation() -> Value {
 }
 
 fn explore(payload: Value) -> Value {
-    with(payload, json!({"agent_id": "x", "agent_type": "Explore"}))
+    with_fields(payload, json!({"agent_id": "x", "agent_type": "Explore"}))
 }
 
 fn running(kinds: &[&str]) -> Value {
@@ -449,7 +459,7 @@ fn running(kinds: &[&str]) -> Value {
     json!({"background_tasks": entries.collect::<Vec<_>>()})
 }
 
-fn with(payload: Value, more: Value) -> Value {
+fn with_fields(payload: Value, more: Value) -> Value {
     let mut fields = object(payload);
     fields.extend(object(more));
     fields.into()

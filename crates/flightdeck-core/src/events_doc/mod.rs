@@ -19,8 +19,8 @@ use crate::session::ledger::Need;
 use crate::session::state_name::StateName;
 use crate::time::{Millis, Timestamp};
 use crate::view::lens::{fleet_status, status};
-use crate::wire::hook_name::{Form, HookInfo, HookName};
-use cases::{Case, SECTIONS};
+use crate::wire::hook_name::{HookForm, HookInfo, HookName};
+use cases::{DocCase, SECTIONS};
 use words::word;
 
 const OPENING: &str = "\
@@ -67,12 +67,12 @@ fn usual_effect(info: &HookInfo) -> String {
     }
 }
 
-fn form_name(form: Form) -> &'static str {
+fn form_name(form: HookForm) -> &'static str {
     match form {
-        Form::Sync => "sync",
-        Form::Async => "async",
-        Form::Held => "held",
-        Form::Never { .. } => "never",
+        HookForm::Sync => "sync",
+        HookForm::Async => "async",
+        HookForm::Held => "held",
+        HookForm::Never { .. } => "never",
     }
 }
 
@@ -90,7 +90,7 @@ fn forms() -> String {
         text += &row(&[name.into(), why.into(), names.join(", ")]);
     }
     for info in HookName::ALL {
-        if let Form::Never { why } = info.form {
+        if let HookForm::Never { why } = info.form {
             text += &row(&["never".into(), why.into(), info.name.as_str().into()]);
         }
     }
@@ -113,12 +113,12 @@ fn row_by_row() -> String {
     text
 }
 
-fn case_row(case: &Case) -> String {
+fn case_row(case: &DocCase) -> String {
     let told = play::play(case);
     row(&[
         case.title(),
         case.from.sentence().to_owned(),
-        told.becomes(),
+        told.new_state(),
         told.says(),
         told.because.map_or("–", Rule::sentence).to_owned(),
         told.also.join("; "),
@@ -190,10 +190,10 @@ fn lenses() -> String {
     text
 }
 
-/// One of each kind, in the order of the rows.
+/// One state of each kind, in the order of the rows.
 fn every_state() -> Vec<(&'static str, AgentState)> {
     use AgentState::{Blocked, Ended, Idle, Working};
-    let need = |kind| Blocked(Need::loose(kind, String::new(), Timestamp::default(), None));
+    let need = |kind| Blocked(Need::without_call(kind, String::new(), Timestamp::default(), None));
     vec![
         ("Blocked(Permission)", need(NeedKind::Permission)),
         ("Blocked(Question)", need(NeedKind::Question)),
@@ -241,12 +241,12 @@ mod tests {
         for info in HookName::ALL {
             assert!(cases::cases_of_event(info.name.as_str()).next().is_some(), "{}", info.name);
         }
-        assert!(cases::all().any(|case| HookName::parse(case.event).is_none()));
+        assert!(cases::all_cases().any(|case| HookName::parse(case.event).is_none()));
     }
 
     #[test]
     fn every_rule_is_seen_at_work_in_a_row() {
-        let seen: Vec<Rule> = cases::all().filter_map(|case| play::play(&case).because).collect();
+        let seen: Vec<Rule> = cases::all_cases().filter_map(|case| play::play(&case).because).collect();
         for rule in Rule::ALL {
             assert!(seen.contains(rule), "{rule:?}");
         }

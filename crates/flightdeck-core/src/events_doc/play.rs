@@ -3,13 +3,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::cases::{Case, Start};
+use super::cases::{DocCase, Start};
 use super::words::word;
 use crate::fleet::Fleet;
 use crate::limits::BUSY_AFTER_STOP;
 use crate::log::approvals::{ANSWERED, ASK_GONE};
 use crate::log::event::Event;
 use crate::log::from_hook::stamp;
+use crate::log::from_transcript::TurnMark;
 use crate::log::hook_presence::{self, HOOKS_SEEN, HookPresence};
 use crate::log::record::{EventId, Record, Source};
 use crate::log::{from_registry, from_transcript};
@@ -49,7 +50,7 @@ pub(super) struct PlayedCase {
     pub(super) also: Vec<String>,
 }
 
-pub(super) fn play(case: &Case) -> PlayedCase {
+pub(super) fn play(case: &DocCase) -> PlayedCase {
     let mut fleet = Fleet::new(case.rules.clone());
     for (name, payload) in case.from.events() {
         send(&mut fleet, name, payload, case.from);
@@ -109,7 +110,7 @@ fn send_ask_record(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value
     let open = fleet.get(SESSION).and_then(|session| session.open_asks().last()).map(|ask| ask.id.clone());
     payload.insert("ask_id".into(), json!(open));
     let source = if name == ANSWERED { Source::User } else { Source::Process };
-    apply(fleet, Record::ours(source, name, SESSION, payload, EventId(u128::from(seq))), seq, at);
+    apply(fleet, Record::noticed_here(source, name, SESSION, payload, EventId(u128::from(seq))), seq, at);
 }
 
 fn apply(fleet: &mut Fleet, mut record: Record, seq: u64, at: Timestamp) {
@@ -136,11 +137,11 @@ fn send(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, from: St
             let seen = HookPresence { present, at_start: false };
             return apply(fleet, hook_presence::record(seen, EventId(u128::from(seq))), seq, at);
         }
-        from_transcript::INTERRUPT_MARKED => {
-            // The client wrote the marker when the turn ended, which was before this event is read.
+        name if let Some(mark) = TurnMark::parse(name) => {
+            // The client wrote the line when the turn ended, which was before this event is read.
             let written = at - Millis(1500);
             let record =
-                from_transcript::interrupt_marked(&SESSION.into(), written, EventId(u128::from(seq)));
+                from_transcript::turn_marked(mark, &SESSION.into(), written, EventId(u128::from(seq)));
             return apply(fleet, record, seq, at);
         }
         from_transcript::TRANSCRIPT_GREW => {
@@ -228,7 +229,7 @@ impl PlayedCase {
         state.map_or(String::new(), |s| format!("{} · {}", s.group.as_str(), s.state.as_str()))
     }
 
-    pub(super) fn becomes(&self) -> String {
+    pub(super) fn new_state(&self) -> String {
         let Some(card) = &self.card else { return "no session".to_owned() };
         if !self.moved {
             return format!("no change: {}", card.agent_state.state.as_str());
@@ -244,7 +245,7 @@ impl PlayedCase {
     }
 }
 
-impl Default for Case {
+impl Default for DocCase {
     fn default() -> Self {
         Self {
             event: "",

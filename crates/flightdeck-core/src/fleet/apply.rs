@@ -6,8 +6,8 @@ use super::asks::{open_asks, tell_asks};
 use super::assignments::report_assignment;
 use super::effects::Effect;
 use super::processes::{ProcessKey, ProcessesBefore, occupants};
-use super::replace::begins;
-use super::state::{Fleet, own};
+use super::replace::begins_session;
+use super::state::{Fleet, session_mut};
 use super::timers::Timer;
 use crate::ids::{HostId, SessionId};
 use crate::limits::{ASK_STAYS, BUSY_AFTER_STOP, QUIET_AFTER, SETTLE, STALE_AFTER};
@@ -15,7 +15,7 @@ use crate::log::event::{Event, EventKind};
 use crate::log::record::Source;
 use crate::session::{HostTerms, Session};
 use crate::usage::enrichment::Summary;
-use crate::usage::status_line::StatusLine;
+use crate::usage::status_line::NewestStatusLine;
 use crate::wire::status_line::StatusLineData;
 
 impl Fleet {
@@ -45,7 +45,7 @@ impl Fleet {
         if !known {
             // Only hooks, the registry and growing transcripts create sessions. A status line must not: it may arrive before
             // the SessionStart that names the session it replaces.
-            let only_data = matches!(event.kind, EventKind::StatusLine(_) | EventKind::InterruptMarked);
+            let only_data = matches!(event.kind, EventKind::StatusLine(_) | EventKind::TurnMarked(_));
             if only_data || matches!(event.source, Source::User | Source::Process) {
                 return;
             }
@@ -80,7 +80,7 @@ impl Fleet {
         if self.get(id).is_some_and(|session| session.enrichment.as_deref() == Some(&summary)) {
             return Vec::new();
         }
-        let Some(session) = own(&mut self.sessions, id) else { return Vec::new() };
+        let Some(session) = session_mut(&mut self.sessions, id) else { return Vec::new() };
         session.enrichment = Some(Box::new(summary));
         if let Some(expires) = session.cache_expires_at() {
             session.cache_is_cold = expires <= self.now;
@@ -97,7 +97,7 @@ impl Fleet {
         let differs = |s: &&Session| s.host == *host && s.owner.as_deref() != Some(terms);
         let changed: Vec<SessionId> = self.sessions().filter(differs).map(|s| s.id.clone()).collect();
         for id in &changed {
-            if let Some(session) = own(&mut self.sessions, id) {
+            if let Some(session) = session_mut(&mut self.sessions, id) {
                 session.owner = Some(Box::new(terms.clone()));
             }
         }
@@ -117,12 +117,12 @@ impl Fleet {
         let Some(ended) = self.ended.get(id) else { return false };
         match &event.kind {
             EventKind::RegistryReported(word) => !word.is_life_after(*ended),
-            _ => !begins(event),
+            _ => !begins_session(event),
         }
     }
 
     fn apply_to_session(&mut self, id: &SessionId, event: &Event, effects: &mut Vec<Effect>) {
-        let Some(session) = own(&mut self.sessions, id) else { return };
+        let Some(session) = session_mut(&mut self.sessions, id) else { return };
         let was_watched = session.shown.state.is_working() && session.quiet_since.is_none();
         let was_stale = session.stale;
         let was_ended = session.ended_at;
@@ -141,7 +141,7 @@ impl Fleet {
             }
             EventKind::Parked { until: Some(until) } => self.timers.set(until, id, Timer::Unpark),
             EventKind::StatusLine(_) => {
-                if let Some(at) = session.status_line.as_ref().and_then(StatusLine::cools_at) {
+                if let Some(at) = session.status_line.as_ref().and_then(NewestStatusLine::cools_at) {
                     self.timers.set(at, id, Timer::CacheCold);
                 }
             }
@@ -162,7 +162,7 @@ impl Fleet {
             effects.extend(sat.added_since(session).map(Effect::Seated));
         }
         if event.envelope.pid.is_some() || event.envelope.pane.is_some() || session.ended_at != was_ended {
-            self.seats.sit(session, event.id, event.fired_at);
+            self.seats.give_seat(session, event.id, event.fired_at);
         }
         if session.shown.state.is_ended() {
             return;

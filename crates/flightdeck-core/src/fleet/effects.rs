@@ -36,6 +36,6 @@ pub enum Effect {
     StepRefused(SessionId, RefusedStep),
     /// The session left the board. This is its final state; it must reach the store.
     Forgotten(Box<Session>),
-    /// The person wants to know about this. It must not be lost, and must not be sent twice.
+    /// A note to the person. It must not be lost, and must not be sent twice.
     Notify(Note),
 }

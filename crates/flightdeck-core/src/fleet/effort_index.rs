@@ -11,7 +11,7 @@ use crate::limits::{FINISHED_EFFORTS_MAX, WORKSTREAMS_MAX};
 
 /// Every active effort, and those that were finished last.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Efforts {
+pub(super) struct EffortIndex {
     /// Shared with the snapshot that is being written.
     pub(super) efforts: BTreeMap<EffortId, Arc<Effort>>,
     pub(super) workstreams: BTreeMap<String, Workstream>,
@@ -19,7 +19,7 @@ pub(super) struct Efforts {
     pub(super) parents: BTreeMap<String, String>,
 }
 
-impl Efforts {
+impl EffortIndex {
     pub(super) fn active(&self) -> impl Iterator<Item = &Effort> {
         self.efforts.values().map(Arc::as_ref).filter(|effort| effort.is_active())
     }
@@ -38,7 +38,7 @@ impl Efforts {
         ancestors(dir?).find_map(unclaimed)
     }
 
-    pub(super) fn own(&mut self, id: &EffortId) -> Option<&mut Effort> {
+    pub(super) fn effort_mut(&mut self, id: &EffortId) -> Option<&mut Effort> {
         self.efforts.get_mut(id).map(Arc::make_mut)
     }
 

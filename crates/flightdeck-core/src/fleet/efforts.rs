@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::effects::Effect;
-use super::effort_index::Efforts;
-use super::state::{Fleet, own};
+use super::effort_index::EffortIndex;
+use super::state::{Fleet, session_mut};
 use crate::effort::{
-    ChangedAt, Effort, EffortBrief, EffortChange, EffortRefused, HookQuestion, Judged, Window, WindowEnd,
-    WindowStart, Workstream, WorkstreamAbout,
+    ChangedAt, ContextWindow, Effort, EffortBrief, EffortChange, EffortRefused, HookQuestion, Judged,
+    WindowEnd, WindowStart, Workstream, WorkstreamAbout,
 };
 use crate::ids::{AgentId, EffortId, SessionId, WindowId};
 use crate::limits::{ASSIGNMENT_TITLE_CHARS_MAX, EFFORTS_MAX};
@@ -98,7 +98,9 @@ impl Fleet {
                     Err(EffortRefused::TooManyEfforts(EFFORTS_MAX))
                 }
                 EffortChange::EffortStarted(_) => Ok(()),
-                change => self.effort(id).ok_or_else(|| EffortRefused::NoEffort(id.clone()))?.check(change),
+                change => {
+                    self.effort(id).ok_or_else(|| EffortRefused::NoEffort(id.clone()))?.check_change(change)
+                }
             },
             _ => Ok(()),
         }
@@ -165,7 +167,7 @@ impl Fleet {
             (_, Subject::Effort(id)) => id.clone(),
             _ => return,
         };
-        let Some(effort) = self.efforts.own(&id) else { return };
+        let Some(effort) = self.efforts.effort_mut(&id) else { return };
         if !matches!(change, EffortChange::EffortStarted(_)) {
             if when.seq <= effort.seq {
                 return;
@@ -251,7 +253,7 @@ impl Fleet {
             agent_id: agent.cloned(),
             at: when.at,
         };
-        if let Some(effort) = self.efforts.own(id) {
+        if let Some(effort) = self.efforts.effort_mut(id) {
             effort.begin_window(start);
             touched.push((id.clone(), Touched::Yes));
         }
@@ -265,7 +267,7 @@ impl Fleet {
         end: WindowEnd,
         when: ChangedAt<'_>,
     ) -> Vec<(EffortId, Touched)> {
-        let of = |effort: &EffortId, window: &Window| {
+        let of = |effort: &EffortId, window: &ContextWindow| {
             let ends = match ending {
                 Ending::All => true,
                 Ending::Main => window.agent_id.is_none(),
@@ -279,7 +281,7 @@ impl Fleet {
         let behind = self.efforts.active().filter(|effort| effort.seq < when.seq);
         let ids: Vec<EffortId> = behind.filter(has_one).map(|effort| effort.id.clone()).collect();
         for id in &ids {
-            if let Some(effort) = self.efforts.own(id) {
+            if let Some(effort) = self.efforts.effort_mut(id) {
                 effort.end_windows(end, when.at, |window| of(id, window));
             }
         }
@@ -293,7 +295,7 @@ impl Fleet {
         event: &Event,
         when: ChangedAt<'_>,
     ) -> Touched {
-        let Efforts { efforts, workstreams, .. } = &mut self.efforts;
+        let EffortIndex { efforts, workstreams, .. } = &mut self.efforts;
         let effort = efforts.get_mut(id).map(Arc::make_mut).filter(|effort| effort.seq < when.seq);
         let Some(effort) = effort else { return Touched::No };
         effort.seq = when.seq;
@@ -313,7 +315,7 @@ impl Fleet {
         }
         match &event.kind {
             EventKind::ToolStarted(tool) if !event.envelope.exempt => {
-                window.beat(tool.id.as_deref());
+                window.count_call(tool.id.as_deref());
                 Touched::Numbers
             }
             EventKind::ToolEnded { tool, outcome: ToolOutcome::Failed { error } } => {
@@ -356,7 +358,7 @@ impl Fleet {
         by: Option<&SessionId>,
         effects: &mut Vec<Effect>,
     ) {
-        let Some(effort) = self.efforts.own(id) else { return };
+        let Some(effort) = self.efforts.effort_mut(id) else { return };
         if touched == Touched::No {
             return;
         }
@@ -371,7 +373,7 @@ impl Fleet {
             if shown.is_none() || shown == Some(brief.as_ref()) || (brief.is_none() && of_another) {
                 continue;
             }
-            if let Some(session) = own(&mut self.sessions, &session) {
+            if let Some(session) = session_mut(&mut self.sessions, &session) {
                 session.effort = brief;
             }
             effects.push(Effect::Changed(Subject::Session(session)));

@@ -1,6 +1,6 @@
 //! When Flightdeck's hooks were away, and which sessions worked meanwhile.
 
-use super::state::{Fleet, own};
+use super::state::{Fleet, session_mut};
 use crate::ids::{HostId, SessionId};
 use crate::log::event::{Event, EventKind};
 use crate::log::hook_presence::HookPresence;
@@ -36,7 +36,7 @@ impl Fleet {
         let at_work = |s: &&Session| s.host == event.host && s.has_a_turn();
         let at_work: Vec<SessionId> = self.sessions().filter(at_work).map(|s| s.id.clone()).collect();
         for id in at_work {
-            if let Some(session) = own(&mut self.sessions, &id) {
+            if let Some(session) = session_mut(&mut self.sessions, &id) {
                 session.hooks_left(since);
             }
         }
@@ -58,7 +58,7 @@ impl Fleet {
     pub(super) fn note_hook_while_away(&mut self, id: &SessionId, event: &Event) {
         let Some(since) = self.hooks_away_since(&event.host) else { return };
         if event.source == Source::Hook
-            && let Some(session) = own(&mut self.sessions, id)
+            && let Some(session) = session_mut(&mut self.sessions, id)
         {
             session.heard_while_away(since, event.fired_at);
         }

@@ -55,7 +55,7 @@ impl Fleet {
             EventKind::StatusLine(says) => {
                 session.is_some_and(|s| s.status_line.as_ref().is_none_or(|line| line.data != *says))
             }
-            EventKind::InterruptMarked => session.is_some_and(|s| s.needs_interrupt_marker(event.fired_at)),
+            EventKind::TurnMarked(mark) => session.is_some_and(|s| s.needs_turn_mark(*mark, event.fired_at)),
             EventKind::TranscriptGrew => match session {
                 None => !self.ended.contains_key(id),
                 Some(s) => {
@@ -69,6 +69,6 @@ impl Fleet {
 
     /// The rate limits of the subscription. `None` if no limit is known, or every known limit has been reset since.
     pub fn rate_limits(&self, now: Timestamp) -> Option<RateLimits> {
-        self.rate_limits.and_then(|(_, limits)| limits.at(now))
+        self.rate_limits.and_then(|(_, limits)| limits.still_valid_at(now))
     }
 }

@@ -1,7 +1,7 @@
 //! Makes a note about a session that entered a state which the person wants to be notified of, once the state has settled.
 
 use super::effects::Effect;
-use super::state::{Fleet, own};
+use super::state::{Fleet, session_mut};
 use super::timers::Timer;
 use crate::ids::SessionId;
 use crate::notify::{Note, NoteKind};
@@ -22,7 +22,7 @@ impl Fleet {
         if now.is_none() || now == before {
             return;
         }
-        if let Some(session) = own(&mut self.sessions, id) {
+        if let Some(session) = session_mut(&mut self.sessions, id) {
             session.note.entered_at = Some(at);
             self.timers.set(at + settle, id, Timer::Note);
         }
@@ -32,7 +32,7 @@ impl Fleet {
     /// timer is set again. The note is then made later, if the state still lasts.
     pub(super) fn note_settled(&mut self, id: &SessionId, due: Timestamp, effects: &mut Vec<Effect>) {
         let (Some(rules), Some(kind)) = (self.rules.notify.clone(), self.wanted_note(id)) else { return };
-        let Some(session) = own(&mut self.sessions, id) else { return };
+        let Some(session) = session_mut(&mut self.sessions, id) else { return };
         let Some(entered) = session.note.entered_at else { return };
         let again = session.note.noted_at.map_or(Timestamp::default(), |at| at + rules.again_after);
         let earliest = (entered + rules.settle).max(again);

@@ -156,7 +156,7 @@ mod tests {
             let json = serde_json::to_string(&key).unwrap();
             assert_eq!(serde_json::from_str::<ProcessKey>(&json).unwrap(), key);
         }
-        assert_eq!(ProcessKey::parse("42@1").unwrap().host, HostId::this());
+        assert_eq!(ProcessKey::parse("42@1").unwrap().host, HostId::this_machine());
         assert_ne!(ProcessKey::parse("a/42@1"), ProcessKey::parse("b/42@1"));
         assert_eq!(ProcessKey::parse("nothing"), None);
     }
@@ -182,7 +182,7 @@ mod tests {
             };
             fleet.apply(event).into_iter().filter_map(of_host).collect::<Vec<_>>()
         };
-        let (here, there) = (HostId::this(), HostId::new("build-1"));
+        let (here, there) = (HostId::this_machine(), HostId::new("build-1"));
         assert_eq!(seated(&tool_call_on(here.clone(), 1)), std::slice::from_ref(&here));
         assert!(seated(&tool_call_on(here.clone(), 2)).is_empty());
         assert_eq!(seated(&tool_call_on(there.clone(), 3)), std::slice::from_ref(&there));

@@ -4,7 +4,7 @@ use super::asks::{open_asks, tell_asks};
 use super::assignments::report_assignment;
 use super::effects::Effect;
 use super::processes::ProcessKey;
-use super::state::{Fleet, own};
+use super::state::{Fleet, session_mut};
 use super::timers::Timer;
 use crate::ids::SessionId;
 use crate::limits::ASK_STAYS;
@@ -29,8 +29,10 @@ impl Fleet {
             (EventKind::RegistryReported(_), None) => true,
             // A spooled start does not end a session that sat down later. After the clock was set back the times cannot be
             // compared.
-            (_, Some(old)) => begins(event) && (event.fired_at >= old.told_at || event.envelope.clock_back),
-            (_, None) => begins(event),
+            (_, Some(old)) => {
+                begins_session(event) && (event.fired_at >= old.told_at || event.envelope.clock_back)
+            }
+            (_, None) => begins_session(event),
         };
         if !takes_over {
             return;
@@ -39,7 +41,7 @@ impl Fleet {
         let left = left.map(|(old, seat)| (old.id.clone(), seat.clone()));
         self.by_process.insert(process, id.clone());
         let Some((old_id, seat)) = left else { return };
-        let Some(old) = own(&mut self.sessions, &old_id) else { return };
+        let Some(old) = session_mut(&mut self.sessions, &old_id) else { return };
         if !old.shown.state.is_ended() {
             let reason = match event.kind {
                 EventKind::SessionStarted { source: StartSource::Clear, .. } => EndReason::Clear,
@@ -47,7 +49,7 @@ impl Fleet {
             };
             let asked = open_asks(old);
             let revision = old.tracker.revision();
-            old.leave(&seat, reason, Rule::Replaced, event.into());
+            old.end_process(&seat, reason, Rule::Replaced, event.into());
             report_assignment(old, revision, effects);
             if tell_asks(old, &asked, effects) {
                 self.timers.set(event.received_at + ASK_STAYS, &old_id, Timer::AskLeaves);
@@ -56,17 +58,17 @@ impl Fleet {
                 // Other processes still hold it, so its card stays.
                 return effects.push(Effect::Changed(old_id.into()));
             };
-            self.seats.leave(&old_id, event.fired_at);
+            self.seats.free_seats_of(&old_id, event.fired_at);
             self.timers.set_end(&old_id, ended, event.received_at, self.rules.done_keeps);
         }
         old.replaced_by = Some(id.clone());
-        if let Some(new) = own(&mut self.sessions, id) {
+        if let Some(new) = session_mut(&mut self.sessions, id) {
             new.continues = Some(old_id.clone());
         }
         effects.push(Effect::Changed(old_id.into()));
     }
 }
 
-pub(super) fn begins(event: &Event) -> bool {
+pub(super) fn begins_session(event: &Event) -> bool {
     matches!(&event.kind, EventKind::SessionStarted { source, .. } if *source != StartSource::Compact)
 }

@@ -95,7 +95,7 @@ impl KnownSeat {
             && self.host == seat.host
     }
 
-    fn take(&mut self, session: &Session, seat: &Seat) {
+    fn learn_from(&mut self, session: &Session, seat: &Seat) {
         let keep = |slot: &mut Option<String>, value: &Option<String>| {
             if value.is_some() && slot != value {
                 slot.clone_from(value);
@@ -132,10 +132,10 @@ impl Seats {
     }
 
     /// Gives the session's shown process its seat. `event` names a new seat.
-    pub(super) fn sit(&mut self, session: &Session, event: EventId, at: Timestamp) {
+    pub(super) fn give_seat(&mut self, session: &Session, event: EventId, at: Timestamp) {
         let seat = &session.seat;
         if session.shown.state.is_ended() {
-            return self.leave(&session.id, at);
+            return self.free_seats_of(&session.id, at);
         }
         if seat.pid.is_none() && seat.pane.is_none() && seat.name.is_none() {
             return;
@@ -181,7 +181,7 @@ impl Seats {
         let known = self.known.entry(id.clone()).or_insert_with(|| KnownSeat {
             id: id.clone(),
             name: None,
-            host: HostId::this(),
+            host: HostId::this_machine(),
             pane: None,
             tmux_socket: None,
             pid: None,
@@ -196,7 +196,7 @@ impl Seats {
             (known.pid, known.proc_start, known.pane) = (None, None, None);
         }
         let before = (known.session_id != session.id).then(|| known.session_id.clone());
-        known.take(session, seat);
+        known.learn_from(session, seat);
         if chosen_by != ChosenBy::Memory {
             known.chosen_by = chosen_by;
             self.free_others(session, seat, &id, at);
@@ -239,7 +239,7 @@ impl Seats {
     }
 
     /// The session ended: its seats are free, and stay known.
-    pub(super) fn leave(&mut self, session: &SessionId, at: Timestamp) {
+    pub(super) fn free_seats_of(&mut self, session: &SessionId, at: Timestamp) {
         let Some(own) = self.of_session.get(session) else { return };
         for id in own {
             if let Some(seat) = self.known.get_mut(id).filter(|seat| seat.session_id == *session) {

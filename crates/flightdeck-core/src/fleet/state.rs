@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::effort_index::Efforts;
+use super::effort_index::EffortIndex;
 use super::past::PastSession;
 use super::processes::ProcessKey;
 use super::seats::{KnownSeat, Seats};
@@ -35,7 +35,7 @@ pub struct Fleet {
     #[serde(default)]
     pub(super) seats: Seats,
     #[serde(default)]
-    pub(super) efforts: Efforts,
+    pub(super) efforts: EffortIndex,
     #[serde(default)]
     pub(super) twins: Twins,
     pub(super) timers: Timers,
@@ -72,7 +72,7 @@ impl Fleet {
             past: VecDeque::new(),
             by_process: BTreeMap::new(),
             seats: Seats::default(),
-            efforts: Efforts::default(),
+            efforts: EffortIndex::default(),
             twins: Twins::default(),
             timers: Timers::default(),
             cooling: Timers::default(),
@@ -121,7 +121,7 @@ impl Fleet {
         self.sessions.get(id).map(Arc::as_ref)
     }
     /// Sessions that ended and left the board.
-    pub fn past(&self) -> impl Iterator<Item = &PastSession> {
+    pub fn past_sessions(&self) -> impl Iterator<Item = &PastSession> {
         self.past.iter()
     }
     pub fn sessions(&self) -> impl Iterator<Item = &Session> {
@@ -143,7 +143,7 @@ impl Fleet {
 }
 
 /// The session for writing. Copies it if a snapshot still shares it.
-pub(super) fn own<'a>(
+pub(super) fn session_mut<'a>(
     sessions: &'a mut BTreeMap<SessionId, Arc<Session>>,
     id: &str,
 ) -> Option<&'a mut Session> {

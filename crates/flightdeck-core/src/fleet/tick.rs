@@ -3,7 +3,7 @@
 use super::asks::{open_asks, tell_asks};
 use super::assignments::report_assignment;
 use super::effects::Effect;
-use super::state::{Fleet, own};
+use super::state::{Fleet, session_mut};
 use super::timers::Timer;
 use crate::ids::SessionId;
 use crate::limits::{ASK_STAYS, COMPLETED_AFTER, QUIET_AFTER, STALE_AFTER};
@@ -22,7 +22,7 @@ impl Fleet {
         }
         while let Some((due, subject, _)) = self.cooling.pop_due(now) {
             if let Subject::Session(id) = &subject {
-                self.cool(due, id, &mut effects);
+                self.expire_cache(due, id, &mut effects);
             }
         }
         self.now = self.now.max(now);
@@ -39,7 +39,7 @@ impl Fleet {
     }
 
     fn run_on_session(&mut self, due: Timestamp, id: &SessionId, timer: Timer, effects: &mut Vec<Effect>) {
-        let Some(session) = own(&mut self.sessions, id) else { return };
+        let Some(session) = session_mut(&mut self.sessions, id) else { return };
         match timer {
             Timer::Settle | Timer::AfterStop => {
                 let before = session.shown.clone();
@@ -106,8 +106,8 @@ impl Fleet {
         }
     }
 
-    fn cool(&mut self, due: Timestamp, id: &SessionId, effects: &mut Vec<Effect>) {
-        let Some(session) = own(&mut self.sessions, id) else { return };
+    fn expire_cache(&mut self, due: Timestamp, id: &SessionId, effects: &mut Vec<Effect>) {
+        let Some(session) = session_mut(&mut self.sessions, id) else { return };
         // If the cache was used again, a later timer is set for it.
         if !session.cache_is_cold && session.cache_expires_at().is_some_and(|at| at <= due) {
             session.cache_is_cold = true;

@@ -5,7 +5,7 @@ use serde_json::{Map, json};
 use super::record::{EventId, Record, Source};
 use crate::approval::answer::Answer;
 use crate::approval::ask::Asked;
-use crate::approval::policy::{Policy, Request};
+use crate::approval::policy::{Policy, PolicyRequest};
 use crate::approval::resolution::HoldEnd;
 use crate::ids::{AskId, SessionId};
 
@@ -19,14 +19,14 @@ pub fn answered_record(session_id: &SessionId, ask_id: &AskId, answer: &Answer, 
     // An answer is always valid JSON.
     let answer = serde_json::to_value(answer).unwrap_or_default();
     let payload = Map::from_iter([("ask_id".to_owned(), json!(ask_id)), ("answer".to_owned(), answer)]);
-    Record::ours(Source::User, ANSWERED, session_id, payload, id)
+    Record::noticed_here(Source::User, ANSWERED, session_id, payload, id)
 }
 
 /// The record of the end of a hold.
 pub fn hold_ended_record(session_id: &SessionId, ask_id: &AskId, why: HoldEnd, id: EventId) -> Record {
     let payload =
         Map::from_iter([("ask_id".to_owned(), json!(ask_id)), ("why".to_owned(), json!(why.as_str()))]);
-    Record::ours(Source::Process, ASK_GONE, session_id, payload, id)
+    Record::noticed_here(Source::Process, ASK_GONE, session_id, payload, id)
 }
 
 impl Asked {
@@ -36,12 +36,12 @@ impl Asked {
     }
 
     /// With its whole input.
-    pub fn whole(record: &Record) -> Option<Self> {
+    pub fn with_whole_input(record: &Record) -> Option<Self> {
         Self::of_hook(&record.name, &record.payload)
     }
 }
 
-impl<'a> Request<'a> {
+impl<'a> PolicyRequest<'a> {
     /// `None` for a record that is not a permission request: a person answers questions, plans and forms.
     pub fn from_record(record: &'a Record) -> Option<Self> {
         Self::of_hook(&record.name, &record.payload, record.envelope.project_dir.as_deref())
@@ -54,6 +54,6 @@ impl Policy {
         if !self.enabled {
             return None;
         }
-        self.answer_request(&Request::from_record(record)?)
+        self.answer_request(&PolicyRequest::from_record(record)?)
     }
 }

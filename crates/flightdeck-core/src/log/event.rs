@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::approvals::{ANSWERED, ASK_GONE};
 use super::effort_facts::{EffortFacts, TwinKey};
 use super::from_registry::PROCESS_GONE;
-use super::from_transcript::{INTERRUPT_MARKED, TRANSCRIPT_GREW};
+use super::from_transcript::{TRANSCRIPT_GREW, TurnMark};
 use super::hook_presence::{HOOKS_SEEN, HookPresence};
 use super::record::{Envelope, EventId, Record, Source};
 use super::subject::Subject;
@@ -136,8 +136,8 @@ pub enum EventKind {
     },
     /// The transcript grew: a sign of life, and of work if no other source reports the session.
     TranscriptGrew,
-    /// The transcript says that the person interrupted the turn.
-    InterruptMarked,
+    /// The transcript says how the turn ended.
+    TurnMarked(TurnMark),
     /// The daemon saw its hooks registered, or gone.
     HooksSeen(HookPresence),
     /// The client's status line: data that changes no state.
@@ -294,7 +294,9 @@ impl Event {
                     at_start: flag(p, "at_start"),
                 }),
                 Source::Transcript if record.name == TRANSCRIPT_GREW => EventKind::TranscriptGrew,
-                Source::Transcript if record.name == INTERRUPT_MARKED => EventKind::InterruptMarked,
+                Source::Transcript => {
+                    TurnMark::parse(&record.name).map_or(EventKind::Noted, EventKind::TurnMarked)
+                }
                 _ => EventKind::Noted,
             },
         }
@@ -327,7 +329,7 @@ impl EventKind {
                 | K::RegistryReported(_)
                 | K::ProcessGone { .. }
                 | K::TranscriptGrew
-                | K::InterruptMarked
+                | K::TurnMarked(_)
                 | K::HooksSeen(_)
                 | K::Effort(_)
                 | K::SessionStarted { source: StartSource::Compact, .. }
@@ -484,7 +486,7 @@ fn stopped(p: &Map<String, Value>) -> EventKind {
         of_kind.filter(|t| !matches!(borrowed_text(t, "status"), Some("completed" | "failed" | "killed")))
     };
     let shells: Vec<u64> = running("shell")
-        .map(|t| Fnv::of(borrowed_text(t, "id").unwrap_or_default().as_bytes()))
+        .map(|t| Fnv::hash_bytes(borrowed_text(t, "id").unwrap_or_default().as_bytes()))
         .take(BACKGROUND_SHELLS_MAX)
         .collect();
     let count = running("shell").count() as u32;

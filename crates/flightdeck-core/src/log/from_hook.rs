@@ -39,7 +39,7 @@ impl HookDraft {
             received_at: Timestamp::default(),
             source: Source::Hook,
             name,
-            host: HostId::this(),
+            host: HostId::this_machine(),
             subject: Subject::Session(session_id.into()),
             agent_id: line(&self.payload, "agent_id", ID_CHARS_MAX).map(AgentId::from),
             envelope: Envelope { has_fired_at: fired_at.is_some(), ..envelope(&self.env, &self.payload) },

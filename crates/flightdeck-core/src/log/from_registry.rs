@@ -58,7 +58,7 @@ pub fn record(entry: &Map<String, Value>, id: EventId) -> Option<Record> {
         received_at: Timestamp::default(),
         source: Source::Registry,
         name: REGISTRY.to_owned(),
-        host: HostId::this(),
+        host: HostId::this_machine(),
         subject: Subject::Session(session_id.into()),
         agent_id: None,
         envelope: Envelope {
@@ -86,7 +86,7 @@ pub fn process_gone(
     Record {
         fired_at: at,
         envelope: Envelope { has_fired_at: true, ..Envelope::default() },
-        ..Record::ours(Source::Process, PROCESS_GONE, session_id, payload, id)
+        ..Record::noticed_here(Source::Process, PROCESS_GONE, session_id, payload, id)
     }
 }
 

@@ -1,4 +1,5 @@
-//! What a transcript says about a session's state: that it grew, and that the person interrupted a turn (decision 0016).
+//! What a transcript says about a session's state: that it grew (decision 0016), and how a turn ended whose end no hook of ours
+//! reports (decisions 0016 and 0033).
 
 use serde_json::{Map, json};
 
@@ -9,16 +10,41 @@ use crate::time::Timestamp;
 /// Name in the log of a record about a transcript that grew.
 pub const TRANSCRIPT_GREW: &str = "transcript_grew";
 
-/// Name in the log of a record about an interrupt marker.
-pub const INTERRUPT_MARKED: &str = "interrupt_marked";
+/// How a turn ended, as a line of the transcript says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TurnMark {
+    /// The person interrupted the turn.
+    Interrupted,
+    /// A hook of the person ended the turn.
+    StoppedByHook,
+    /// A hook of the person blocked the prompt, so that no turn began.
+    PromptBlocked,
+}
 
-/// The record of an interrupt marker: the client wrote a line about an interrupt into the transcript, at this time.
-pub fn interrupt_marked(session_id: &SessionId, at: Timestamp, id: EventId) -> Record {
+impl TurnMark {
+    pub const ALL: [Self; 3] = [Self::Interrupted, Self::StoppedByHook, Self::PromptBlocked];
+
+    /// Name in the log of a record about such a line.
+    pub fn record_name(self) -> &'static str {
+        match self {
+            Self::Interrupted => "interrupt_marked",
+            Self::StoppedByHook => "stopped_by_hook",
+            Self::PromptBlocked => "prompt_blocked",
+        }
+    }
+
+    pub fn parse(record_name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mark| mark.record_name() == record_name)
+    }
+}
+
+/// The record of a line about the end of a turn, which the client wrote into the transcript at this time.
+pub fn turn_marked(mark: TurnMark, session_id: &SessionId, at: Timestamp, id: EventId) -> Record {
     let envelope = Envelope { has_fired_at: true, ..Envelope::default() };
     Record {
         fired_at: at,
         envelope,
-        ..Record::ours(Source::Transcript, INTERRUPT_MARKED, session_id, Map::new(), id)
+        ..Record::noticed_here(Source::Transcript, mark.record_name(), session_id, Map::new(), id)
     }
 }
 
@@ -29,6 +55,6 @@ pub fn record(session_id: &SessionId, transcript_path: &str, at: Timestamp, id: 
     Record {
         fired_at: at,
         envelope,
-        ..Record::ours(Source::Transcript, TRANSCRIPT_GREW, session_id, payload, id)
+        ..Record::noticed_here(Source::Transcript, TRANSCRIPT_GREW, session_id, payload, id)
     }
 }

@@ -43,7 +43,7 @@ impl HoldRules {
     }
 
     /// Whether the hook of this record is held.
-    pub fn wants(&self, record: &Record) -> bool {
+    pub fn holds_hook_of(&self, record: &Record) -> bool {
         let kind = match HookName::parse(&record.name) {
             Some(HookName::PermissionRequest) => true,
             Some(HookName::Elicitation) => self.elicitation,

@@ -25,5 +25,5 @@ pub fn record(seen: HookPresence, id: EventId) -> Record {
         ("present".to_owned(), json!(seen.present)),
         ("at_start".to_owned(), json!(seen.at_start)),
     ]);
-    Record::ours(Source::Process, HOOKS_SEEN, Subject::None, payload, id)
+    Record::noticed_here(Source::Process, HOOKS_SEEN, Subject::None, payload, id)
 }

@@ -124,7 +124,7 @@ impl Record {
     }
 
     /// A fact that the daemon noticed itself, on this machine. It fires when the engine receives it.
-    pub fn ours(
+    pub fn noticed_here(
         source: Source,
         name: &str,
         subject: impl Into<Subject>,
@@ -138,7 +138,7 @@ impl Record {
             received_at: Timestamp::default(),
             source,
             name: name.to_owned(),
-            host: HostId::this(),
+            host: HostId::this_machine(),
             subject: subject.into(),
             agent_id: None,
             payload,

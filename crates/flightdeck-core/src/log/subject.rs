@@ -58,7 +58,7 @@ impl Serialize for Subject {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum SubjectJson {
     Session(SessionId),
     Other(Other),
     None,
@@ -74,12 +74,12 @@ enum Other {
 
 impl<'de> Deserialize<'de> for Subject {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        Ok(match Written::deserialize(d)? {
-            Written::Session(id) => Self::Session(id),
-            Written::Other(Other::Seat(id)) => Self::Seat(id),
-            Written::Other(Other::Effort(id)) => Self::Effort(id),
-            Written::Other(Other::Host(id)) => Self::Host(id),
-            Written::None => Self::None,
+        Ok(match SubjectJson::deserialize(d)? {
+            SubjectJson::Session(id) => Self::Session(id),
+            SubjectJson::Other(Other::Seat(id)) => Self::Seat(id),
+            SubjectJson::Other(Other::Effort(id)) => Self::Effort(id),
+            SubjectJson::Other(Other::Host(id)) => Self::Host(id),
+            SubjectJson::None => Self::None,
         })
     }
 }

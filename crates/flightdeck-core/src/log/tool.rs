@@ -41,12 +41,12 @@ impl ToolUse {
 
     /// A digest of the id, for comparisons.
     pub(crate) fn id_digest(&self) -> Option<u64> {
-        self.id.as_ref().map(|id| Fnv::of(id.as_bytes()))
+        self.id.as_ref().map(|id| Fnv::hash_bytes(id.as_bytes()))
     }
 
     /// Equal for all calls that are [`Self::same_call`].
     pub(crate) fn call_digest(&self) -> u64 {
-        Fnv::of(&[self.name.as_bytes(), &self.digest.to_le_bytes()].concat())
+        Fnv::hash_bytes(&[self.name.as_bytes(), &self.digest.to_le_bytes()].concat())
     }
 
     pub fn asks_question(&self) -> bool {

@@ -31,6 +31,10 @@ pub enum IdleReason {
     Interrupted {
         tool: Option<String>,
     },
+    /// A hook of the person ended the turn, or blocked its prompt.
+    StoppedByHook {
+        blocked_prompt: bool,
+    },
     Failed {
         cause: String,
     },
@@ -176,7 +180,7 @@ fn next_in_turn(
         | (_, K::Parked { .. } | K::Unparked)
         // The registry and the process table have their own rules, in session/registry.rs.
         | (_, K::RegistryReported(_) | K::ProcessGone { .. } | K::TranscriptGrew)
-        | (_, K::InterruptMarked | K::HooksSeen(_))
+        | (_, K::TurnMarked(_) | K::HooksSeen(_))
         // Answers from Flightdeck have theirs in session/asks.rs.
         | (_, K::Answered { .. } | K::HoldEnded { .. })
         // Start and end have theirs above.

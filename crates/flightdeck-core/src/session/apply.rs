@@ -41,11 +41,11 @@ impl Session {
         if event.kind == EventKind::TranscriptGrew {
             return self.transcript_grew(event);
         }
-        if event.kind == EventKind::InterruptMarked {
-            return self.interrupt_marked(event);
+        if let EventKind::TurnMarked(mark) = event.kind {
+            return self.turn_marked(mark, event);
         }
         self.hooks_are_back(event);
-        self.forget_the_transcripts_word(event);
+        self.forget_transcript_only_state(event);
         self.take_common_facts(event);
         if self.is_repeated_prompt(event) {
             return;
@@ -58,7 +58,7 @@ impl Session {
         let refused = self.asks_of_calls(&event.facts.refused_calls);
         let says = match (&event.kind, &event.agent_id) {
             (EventKind::RegistryReported(word), _) => self.take_registry_report(word, event),
-            (EventKind::Answered { ask_id, answer }, _) => self.answered(ask_id, answer, event),
+            (EventKind::Answered { ask_id, answer }, _) => self.accept_answer(ask_id, answer, event),
             (EventKind::HoldEnded { ask_id, why }, _) => self.ask_gone(ask_id, *why, event),
             (EventKind::ProcessGone { pid, proc_start }, _) => {
                 self.process_gone(*pid, proc_start.as_deref(), event)
@@ -75,7 +75,7 @@ impl Session {
         self.take_data(event, before);
         self.open_ask(event);
         let by = match &event.kind {
-            EventKind::Answered { answer, .. } => Some(answer.by()),
+            EventKind::Answered { answer, .. } => Some(answer.answered_by()),
             _ => None,
         };
         let how = match &event.kind {
@@ -145,8 +145,8 @@ impl Session {
             replace_if_some(&mut self.permission_mode, facts.permission_mode.as_ref());
             replace_if_some(&mut self.title, facts.session_title.as_ref());
         }
-        self.seat.take(event);
-        self.project.take(event.envelope.project_dir.as_deref(), facts.cwd.as_deref());
+        self.seat.learn_from(event);
+        self.project.learn_from(event.envelope.project_dir.as_deref(), facts.cwd.as_deref());
     }
 
     /// Returns whether the event asserts the state that the main agent is in now.
@@ -215,7 +215,7 @@ impl Session {
             EventKind::Notified(Notice::PermissionNeeded) if !late => {
                 let may_wait = ledger.has_open_call() || child_runs || notices_count;
                 if !ledger.is_blocked() && may_wait && !child_blocked {
-                    ledger.open_need(Need::loose(NeedKind::Permission, String::new(), at, None));
+                    ledger.open_need(Need::without_call(NeedKind::Permission, String::new(), at, None));
                 }
             }
             EventKind::PermissionAsked(_) if print_mode && !rules.hold_print => {}

@@ -118,12 +118,12 @@ impl Session {
     }
 
     /// An answer from Flightdeck. The first answer wins: an ask that has ended stays as it is.
-    pub(super) fn answered(&mut self, ask_id: &AskId, answer: &Answer, event: &Event) -> bool {
+    pub(super) fn accept_answer(&mut self, ask_id: &AskId, answer: &Answer, event: &Event) -> bool {
         let Some(ask) = self.asks.iter_mut().find(|ask| ask.id == *ask_id && ask.is_open()) else {
             return false;
         };
-        let how = answer.how(ask.kind);
-        let (at, by) = (event.fired_at, answer.by());
+        let how = answer.outcome_for(ask.kind);
+        let (at, by) = (event.fired_at, answer.answered_by());
         let idle_since = self.registry.as_ref().filter(|word| word.status == ClientStatus::Idle);
         if ask.agent_id.is_none() && idle_since.is_some_and(|word| word.status_at > ask.opened_at) {
             // The person left the prompt in the terminal a moment ago. The registry entry moves the session once it settles.
@@ -143,7 +143,7 @@ impl Session {
             AskOutcome::Allowed | AskOutcome::Answered | AskOutcome::Approved | AskOutcome::Accepted
         );
         if let Some(ledger) = self.ledger_of(agent_id.as_deref()) {
-            ledger.answered(&need, goes_on, at);
+            ledger.note_answer(&need, goes_on, at);
         }
         // A registry entry from before the answer is about the prompt that is now closed.
         self.hook_changed_at = self.hook_changed_at.max(at);
@@ -211,7 +211,7 @@ impl Session {
         let Some(ask) = self.asks.iter_mut().find(|ask| ask.id == *ask_id && ask.is_open()) else {
             return false;
         };
-        let (how, at) = (gone.how(), event.fired_at);
+        let (how, at) = (gone.ask_outcome(), event.fired_at);
         ask.resolution =
             Some(Resolution { how, by: how.by_terminal(), at, seq: event.seq, rule: None, message: None });
         // After a timeout or a restart of the daemon the terminal still shows its own prompt.

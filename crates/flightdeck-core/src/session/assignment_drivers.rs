@@ -1,4 +1,4 @@
-//! What moves the assignment of a session: what the session is in after each event, that is its needs, its turn and its end. Hooks
+//! Moves the assignment of a session by the state of the session after each event: its needs, its turn and its end. Hooks
 //! are named only where they are the fact: a prompt, and the first sign of work.
 
 use super::agent::{Activity, AgentState, IdleReason};
@@ -65,7 +65,9 @@ impl Session {
             kind if before.turn_is_unknown && event.agent_id.is_none() && is_tool_activity(kind) => {
                 self.infer_command(event);
             }
-            _ if self.main.rule == Rule::WokeItself && self.main.moved_by == event.seq => self.wake(event),
+            _ if self.main.rule == Rule::WokeItself && self.main.moved_by == event.seq => {
+                self.note_client_notice(event)
+            }
             _ => {}
         }
         if self.tracker.state() == Some(AssignmentState::Commanded) && self.shows_work(event) {
@@ -136,7 +138,7 @@ impl Session {
     }
 
     /// A notice of the client is no command and no answer.
-    fn wake(&mut self, event: &Event) {
+    fn note_client_notice(&mut self, event: &Event) {
         self.tracker.woken = true;
         if self.tracker.state() == Some(AssignmentState::AwaitingInput) {
             self.tracker.step(Actor::Agent, Intent::Progress, event.fired_at);
@@ -161,7 +163,7 @@ impl Session {
         let waits =
             self.tracker.state() == Some(AssignmentState::AwaitingInput) && !self.tracker.waits_for_a_need();
         let changed_files = self.turn.changed_files();
-        let found = event.intent.as_deref().map(|intent| intent.of(changed_files));
+        let found = event.intent.as_deref().map(|intent| intent.for_turn(changed_files));
         if waits {
             let intent = found.map_or(Intent::Progress, |found| found.intent);
             self.tracker.step(Actor::Agent, intent, at);
@@ -185,7 +187,7 @@ impl Session {
         }
     }
 
-    /// Brings the open assignment in line with what the session is in now.
+    /// Brings the open assignment in line with the state of the session.
     fn follow_state(&mut self, cause: Cause) {
         if self.tracker.open().is_none() {
             if matches!(self.shown.state, AgentState::Idle(_)) {
@@ -199,7 +201,7 @@ impl Session {
             // A compaction says nothing about the work.
             AgentState::Working(Activity::Compacting) => {}
             AgentState::Working(_) => self.goes_on(cause),
-            AgentState::Idle(reason) => self.rests(&reason, cause),
+            AgentState::Idle(reason) => self.note_idle(&reason, cause),
         }
     }
 
@@ -238,7 +240,7 @@ impl Session {
         self.tracker.asked = None;
         self.tracker.step(Actor::User, Intent::Answer, cause.at);
         let how = self.all_asks().filter_map(|ask| ask.resolution.as_ref()).find(|r| r.seq == cause.seq);
-        let Some(text) = how.map(|resolution| resolution.how.words().to_owned()) else { return };
+        let Some(text) = how.map(|resolution| resolution.how.in_words().to_owned()) else { return };
         if let Some(open) = self.tracker.change() {
             open.add_message(Message::certain(cause.seq, cause.at, Actor::User, Intent::Answer, text));
         }
@@ -252,7 +254,7 @@ impl Session {
         }
     }
 
-    fn rests(&mut self, reason: &IdleReason, cause: Cause) {
+    fn note_idle(&mut self, reason: &IdleReason, cause: Cause) {
         if *reason == IdleReason::Fresh {
             // The process began anew. A second process of the session that starts ends nothing.
             if self.main.rule == Rule::Started && self.beside.is_empty() {
@@ -266,6 +268,7 @@ impl Session {
             IdleReason::Fresh => {}
             IdleReason::TurnEnded | IdleReason::EndedAway => self.end_of_turn(cause),
             IdleReason::Interrupted { .. } => self.await_prompt(AwaitReason::Interrupted, cause),
+            IdleReason::StoppedByHook { .. } => self.await_prompt(AwaitReason::StoppedByHook, cause),
             IdleReason::Failed { .. } => self.await_prompt(AwaitReason::Failed, cause),
         }
     }

@@ -65,6 +65,7 @@ impl Session {
         self.turn.stopped.is_none()
             && began > Timestamp::default()
             && self.turn.interrupted_at.is_some_and(|at| at > began)
+            && self.turn.hook_stop.is_none_or(|stop| Some(stop.at) < self.turn.interrupted_at)
     }
 
     /// How an ask ended that a registry entry closed: "closed while away" if our hooks were away in this turn, otherwise `how`.
@@ -83,18 +84,17 @@ impl Session {
             && self.main.changed_at <= at
     }
 
-    fn works_beside_an_agent(&self) -> bool {
+    pub(super) fn works_beside_an_agent(&self) -> bool {
         let works = matches!(&self.main.state, AgentState::Working(what) if !matches!(what, Activity::Background { .. }));
         works && newest_running(&self.children).is_some()
     }
 
-    fn end_interrupted_turn(&mut self, event: &Event) {
-        let tool = self.main.tool_in_use();
+    /// Ends the turn of a client that stays busy for a subagent.
+    pub(super) fn end_marked_turn(&mut self, reason: IdleReason, rule: Rule, event: &Event) {
         let known_by = self.shown.source;
-        self.main.ledger.clear(event.fired_at);
+        self.main.ledger.clear(event.fired_at.max(self.hook_changed_at));
         self.end_turn(event.fired_at);
-        let interrupted = AgentState::Idle(IdleReason::Interrupted { tool });
-        self.main.move_to(interrupted, Rule::InterruptMarked, event.into());
+        self.main.move_to(AgentState::Idle(reason), rule, event.into());
         self.close_asks(AskOutcome::RefusedInTerminal, None, event.into());
         self.show(event.into(), true);
         // Only a session that no other source has reported is known by its transcript.
@@ -106,22 +106,35 @@ impl Session {
     pub(super) fn interrupt_marked(&mut self, event: &Event) {
         self.turn.interrupted_at = self.turn.interrupted_at.max(Some(event.fired_at));
         if self.is_interrupted_beside_an_agent(event.fired_at) {
-            return self.end_interrupted_turn(event);
+            let interrupted = IdleReason::Interrupted { tool: self.main.tool_in_use() };
+            return self.end_marked_turn(interrupted, Rule::InterruptMarked, event);
         }
-        let taken_for_ended = matches!(self.main.rule, Rule::RegistryIdle | Rule::RegistryIdleAway)
-            && matches!(self.main.state, AgentState::Idle(IdleReason::TurnEnded | IdleReason::EndedAway));
+        let taken_for_ended = matches!(
+            self.main.rule,
+            Rule::RegistryIdle | Rule::RegistryIdleAway | Rule::StoppedByHook | Rule::PromptBlocked
+        ) && matches!(
+            self.main.state,
+            AgentState::Idle(
+                IdleReason::TurnEnded | IdleReason::EndedAway | IdleReason::StoppedByHook { .. }
+            )
+        );
         if taken_for_ended && self.registry.clone().is_some_and(|view| self.is_marked_interrupted(&view)) {
-            let interrupted = AgentState::Idle(IdleReason::Interrupted { tool: None });
-            self.main.move_to(interrupted, Rule::InterruptMarked, event.into());
-            self.show(event.into(), true);
-            // The registry says idle too, but only the marker says why.
-            self.shown.because = Because { seq: event.seq, rule: Rule::InterruptMarked };
+            self.correct_end(IdleReason::Interrupted { tool: None }, Rule::InterruptMarked, event);
         }
     }
 
+    /// The turn has ended, but in another way than it seemed.
+    pub(super) fn correct_end(&mut self, reason: IdleReason, rule: Rule, event: &Event) {
+        self.main.move_to(AgentState::Idle(reason), rule, event.into());
+        self.show(event.into(), true);
+        // The registry says idle too, but only the transcript says why.
+        self.shown.because = Because { seq: event.seq, rule };
+    }
+
     /// Whether an interrupt marker could still say something new.
-    pub(crate) fn needs_interrupt_marker(&self, at: Timestamp) -> bool {
+    pub(super) fn needs_interrupt_marker(&self, at: Timestamp) -> bool {
         let unheard = self.main.away_since.is_some()
+            || self.turn.hook_stop.is_some()
             || !self.main.hooks_reach_us
             || matches!(self.main.rule, Rule::RegistryIdle | Rule::RegistryIdleAway);
         (unheard || self.works_beside_an_agent())

@@ -94,7 +94,7 @@ pub(super) fn newest_running(children: &BTreeMap<AgentId, Child>) -> Option<&str
     running.max_by_key(|c| c.started_at).map(|c| c.agent_type.as_str())
 }
 
-/// Facts that main and subagents share. `of_an_ended_turn`: the turn of the event is over.
+/// Applies the facts that the main agent and subagents share. `of_an_ended_turn`: the turn of the event is over.
 pub(super) fn agent_facts(
     ledger: &mut Ledger,
     event: &Event,
@@ -113,11 +113,11 @@ pub(super) fn agent_facts(
             ledger.open_permission(tool, at, agent_type, event.id.into());
         }
         EventKind::ElicitationOpened { message } => {
-            let need = Need::loose(NeedKind::Elicitation, message.clone(), at, agent_type);
+            let need = Need::without_call(NeedKind::Elicitation, message.clone(), at, agent_type);
             ledger.open_elicitation(Need { ask_id: Some(event.id.into()), ..need });
         }
         EventKind::Notified(Notice::ElicitationDialog { message }) if !ledger.is_blocked() => {
-            ledger.open_need(Need::loose(NeedKind::Elicitation, message.clone(), at, agent_type));
+            ledger.open_need(Need::without_call(NeedKind::Elicitation, message.clone(), at, agent_type));
         }
         _ => {}
     }

@@ -9,7 +9,7 @@ use crate::limits::TODOS_MAX;
 use crate::log::event::{Background, Event, EventKind, Notice, Prompter, StartSource, ToolOutcome};
 use crate::log::todo::Todo;
 use crate::time::{Millis, Timestamp};
-use crate::usage::status_line::StatusLine;
+use crate::usage::status_line::NewestStatusLine;
 use crate::wire::status_line::StatusLineData;
 
 impl Session {
@@ -138,7 +138,7 @@ impl Session {
             self.model_at = event.fired_at;
         }
         replace_if_some(&mut self.transcript_path, event.facts.transcript_path.as_ref());
-        self.status_line = Some(StatusLine::new(event.fired_at, says.clone(), event.received_at));
+        self.status_line = Some(NewestStatusLine::new(event.fired_at, says.clone(), event.received_at));
     }
 
     pub(super) fn take_prompt(&mut self, event: &Event, text: &str, by: Prompter, before: Before) {
@@ -166,6 +166,8 @@ impl Session {
                 self.title = Some(text.to_owned());
             }
             self.last_failure.take_if(|f| f.at < event.fired_at);
+        } else if !typed_ahead {
+            self.turn.woken_at = self.turn.woken_at.max(Some(event.fired_at));
         }
         if event.fired_at >= self.main.changed_at {
             self.turn.stopped = None;

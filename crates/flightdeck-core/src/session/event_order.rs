@@ -189,7 +189,9 @@ impl Session {
     fn is_end_of_this_turn(&self, at: Timestamp) -> bool {
         match self.main.rule {
             Rule::ToolStarted => !self.main.ledger.has_open_call() && self.is_trailed_by_a_call(at),
-            Rule::RegistryInterrupted => self.turn.started_at.is_some_and(|began| began < at),
+            Rule::RegistryInterrupted | Rule::StoppedByHook | Rule::PromptBlocked => {
+                self.turn.started_at.is_some_and(|began| began < at)
+            }
             _ => self.is_trailed_by_a_call(at),
         }
     }
@@ -199,7 +201,12 @@ impl Session {
     fn was_cut_off(&self) -> bool {
         matches!(
             self.main.rule,
-            Rule::RegistryInterrupted | Rule::RefusedHere | Rule::RegistryIdle | Rule::RegistryIdleAway
+            Rule::RegistryInterrupted
+                | Rule::RefusedHere
+                | Rule::RegistryIdle
+                | Rule::RegistryIdleAway
+                | Rule::StoppedByHook
+                | Rule::PromptBlocked
         )
     }
 

@@ -29,7 +29,7 @@ impl Session {
     }
 
     /// The first hook or registry entry replaces what the transcript implied, so the order of the sources does not matter.
-    pub(super) fn forget_the_transcripts_word(&mut self, event: &Event) {
+    pub(super) fn forget_transcript_only_state(&mut self, event: &Event) {
         if self.only_its_transcript_told() && matches!(event.source, Source::Hook | Source::Registry) {
             self.main = MainAgent::fresh();
             self.shown = Shown {

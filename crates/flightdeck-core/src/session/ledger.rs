@@ -100,7 +100,7 @@ impl Ledger {
     }
 
     /// The most urgent open need; among equally urgent ones the oldest.
-    pub fn foremost(&self) -> Option<&Need> {
+    pub fn most_urgent(&self) -> Option<&Need> {
         self.needs.iter().min_by_key(|n| (n.kind, n.opened_at))
     }
 
@@ -244,7 +244,7 @@ impl Ledger {
     }
 
     /// A need was answered from Flightdeck. An allowed call stays open until its end arrives.
-    pub fn answered(&mut self, need: &Need, goes_on: bool, at: Timestamp) {
+    pub fn note_answer(&mut self, need: &Need, goes_on: bool, at: Timestamp) {
         let Some(tool) = &need.tool else { return };
         match &need.call_id {
             Some(id) if !goes_on => self.close_call(&ToolUse { id: Some(id.clone()), ..tool.clone() }, at),
@@ -347,7 +347,7 @@ impl Need {
     }
 
     /// A need reported by a notification or a dialog, without a call.
-    pub fn loose(kind: NeedKind, text: String, at: Timestamp, agent_type: Option<&str>) -> Self {
+    pub fn without_call(kind: NeedKind, text: String, at: Timestamp, agent_type: Option<&str>) -> Self {
         Self {
             kind,
             tool: None,

@@ -15,6 +15,7 @@ mod end;
 mod event_order;
 mod failure;
 mod growth;
+mod hook_stop;
 pub mod ledger;
 mod main_agent;
 mod note_kind;

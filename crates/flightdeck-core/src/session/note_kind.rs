@@ -16,7 +16,9 @@ impl Session {
             }),
             AgentState::Idle(IdleReason::Failed { .. }) => Some(NoteKind::Failed),
             AgentState::Idle(IdleReason::TurnEnded) if self.ended_with_a_question() => Some(NoteKind::Asks),
-            AgentState::Idle(IdleReason::TurnEnded | IdleReason::EndedAway) => Some(NoteKind::Completed),
+            AgentState::Idle(
+                IdleReason::TurnEnded | IdleReason::EndedAway | IdleReason::StoppedByHook { .. },
+            ) => Some(NoteKind::Completed),
             AgentState::Idle(IdleReason::Fresh | IdleReason::Interrupted { .. }) => None,
             AgentState::Working(_) | AgentState::Ended(_) => None,
         }

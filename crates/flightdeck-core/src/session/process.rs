@@ -134,8 +134,8 @@ impl Process {
         }
     }
 
-    pub(super) fn urgency(&self) -> Urgency {
-        Urgency::new(&self.shown, &self.turn, &self.seat)
+    pub(super) fn urgency(&self) -> ProcessUrgency {
+        ProcessUrgency::new(&self.shown, &self.turn, &self.seat)
     }
 
     pub(super) fn is_in_a_turn(&self) -> bool {
@@ -175,7 +175,7 @@ pub(super) fn is_concerned(
 /// The order of the processes of one session; the least is shown. First a process that waits for a person, then a failure,
 /// then work, then an interrupted turn, then rest, the newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Urgency {
+pub(super) struct ProcessUrgency {
     class: u8,
     /// Of open needs the most urgent kind, and then the oldest.
     need: Option<(NeedKind, Timestamp)>,
@@ -185,16 +185,19 @@ pub(super) struct Urgency {
     pid: Option<u32>,
 }
 
-impl Urgency {
+impl ProcessUrgency {
     pub(super) fn new(shown: &Shown, turn: &Turn, seat: &Seat) -> Self {
         let (class, need, turn) = match &shown.state {
             AgentState::Blocked(need) => (0, Some((need.kind, need.opened_at)), None),
             AgentState::Idle(IdleReason::Failed { .. }) => (1, None, None),
             AgentState::Working(_) => (2, None, turn.started_at.filter(|_| turn.open)),
             AgentState::Idle(IdleReason::Interrupted { .. }) => (3, None, None),
-            AgentState::Idle(IdleReason::TurnEnded | IdleReason::EndedAway | IdleReason::Fresh) => {
-                (4, None, None)
-            }
+            AgentState::Idle(
+                IdleReason::TurnEnded
+                | IdleReason::EndedAway
+                | IdleReason::StoppedByHook { .. }
+                | IdleReason::Fresh,
+            ) => (4, None, None),
             AgentState::Ended(_) => (5, None, None),
         };
         Self { class, need, turn: Reverse(turn), since: Reverse(shown.since), pid: seat.pid }

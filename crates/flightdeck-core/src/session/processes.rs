@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::mem::swap;
 
 use super::agent::AgentState;
-use super::process::{PastProcess, Process, ProcessName, Urgency, is_concerned};
+use super::process::{PastProcess, Process, ProcessName, ProcessUrgency, is_concerned};
 use super::registry_view::RegistryView;
 use super::seat::Seat;
 use super::show::same_to_a_person;
@@ -16,9 +16,10 @@ use super::shown::{Because, Cause, Shown, Transition};
 use super::state::Session;
 use super::state_history::StateHistory;
 use super::state_name::StateName;
+use super::turn::HookStop;
 use crate::approval::ask::Ask;
 use crate::ids::AskId;
-use crate::limits::{ASKS_MAX, PAST_PROCESSES_MAX, PROCESSES_MAX, SETTLE};
+use crate::limits::{ASKS_MAX, DISORDER_MAX, PAST_PROCESSES_MAX, PROCESSES_MAX, SETTLE};
 use crate::log::event::{EndReason, Event, EventKind, StartSource};
 use crate::log::record::Source;
 use crate::rules::{Rule, Rules};
@@ -94,6 +95,11 @@ impl Session {
         if let EventKind::Answered { ask_id, .. } | EventKind::HoldEnded { ask_id, .. } = &event.kind {
             return self.owner_of_ask(ask_id);
         }
+        if let EventKind::TurnMarked(mark) = event.kind
+            && let Some(stop) = HookStop::from_mark(mark, event.fired_at)
+        {
+            return self.owner_of_hook_stop(stop);
+        }
         // What the person did and what the transcript says is about the conversation.
         if matches!(event.source, Source::User | Source::Transcript) {
             return Owner::Shown;
@@ -111,6 +117,17 @@ impl Session {
     fn owner_of_ask(&self, ask_id: &AskId) -> Owner {
         let has = |process: &Process| process.asks.iter().any(|ask| ask.id == *ask_id);
         self.beside.iter().position(has).map_or(Owner::Shown, Owner::Beside)
+    }
+
+    /// The transcript does not name the process whose turn a hook ended. Just before the client writes the line, it fires the hooks
+    /// of that turn.
+    fn owner_of_hook_stop(&self, stop: HookStop) -> Owner {
+        let shown = (Owner::Shown, &self.turn, self.hook_changed_at);
+        let beside = self.beside.iter().enumerate();
+        let beside = beside.map(|(n, process)| (Owner::Beside(n), &process.turn, process.hook_changed_at));
+        let running = std::iter::once(shown).chain(beside).filter(|(_, turn, _)| turn.may_end_by(stop));
+        let newest = running.filter(|(.., changed_at)| *changed_at <= stop.at + DISORDER_MAX);
+        newest.max_by_key(|(.., changed_at)| *changed_at).map_or(Owner::Shown, |(owner, ..)| owner)
     }
 
     /// A hook over HTTP does not say which process sent it.
@@ -311,8 +328,8 @@ impl Session {
         swap(&mut self.intent, &mut other.intent);
     }
 
-    pub(super) fn urgency(&self) -> Urgency {
-        Urgency::new(&self.shown, &self.turn, &self.seat)
+    pub(super) fn urgency(&self) -> ProcessUrgency {
+        ProcessUrgency::new(&self.shown, &self.turn, &self.seat)
     }
 
     pub(super) fn shown_is_concerned_by(&self, event: &Event) -> bool {
@@ -333,7 +350,7 @@ impl Session {
     }
 
     /// The process goes on with another session. The session ends if that was its last process.
-    pub(crate) fn leave(&mut self, seat: &Seat, reason: EndReason, rule: Rule, cause: Cause) {
+    pub(crate) fn end_process(&mut self, seat: &Seat, reason: EndReason, rule: Rule, cause: Cause) {
         self.change_at(seat, cause, |s| s.end(reason, rule, cause));
         self.follow_timer();
     }

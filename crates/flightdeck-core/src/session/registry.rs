@@ -8,6 +8,7 @@
 use super::agent::{Activity, AgentState, IdleReason};
 use super::asks::closed_by_registry;
 use super::child::newest_running;
+use super::hook_stop;
 use super::ledger::Need;
 use super::registry_view::RegistryView;
 use super::shown::Cause;
@@ -161,6 +162,7 @@ impl Session {
             (Some(_), _) if unheard => IdleReason::EndedAway,
             (Some(tool), _) => IdleReason::Interrupted { tool },
             (None, AgentState::Working(Activity::Background { .. })) => IdleReason::TurnEnded,
+            (None, AgentState::Working(_)) if let Some(reason) = self.turn.stopped_by_hook() => reason,
             (None, AgentState::Working(_)) if !self.main.hooks_reach_us => {
                 if self.is_marked_interrupted(view) {
                     IdleReason::Interrupted { tool: None }
@@ -185,6 +187,7 @@ impl Session {
                 Rule::RegistryInterrupted
             }
             IdleReason::EndedAway => Rule::RegistryIdleAway,
+            IdleReason::StoppedByHook { .. } => hook_stop::rule_of_hook_stop(&reason),
             _ => Rule::RegistryIdle,
         };
         self.main.away_since = None;
@@ -268,8 +271,10 @@ impl Session {
             _ => {}
         }
         self.main.ledger.close_needs_of(Source::Registry);
-        let need =
-            Need { source: Source::Registry, ..Need::loose(kind, String::new(), view.status_at, None) };
+        let need = Need {
+            source: Source::Registry,
+            ..Need::without_call(kind, String::new(), view.status_at, None)
+        };
         self.main.ledger.open_need(need);
         if !working && !self.is_about_an_agent() {
             self.main.hooks_reach_us = false;

@@ -28,7 +28,7 @@ pub struct Seat {
 }
 
 impl Seat {
-    pub(super) fn take(&mut self, event: &Event) {
+    pub(super) fn learn_from(&mut self, event: &Event) {
         let e = &event.envelope;
         if event.fired_at < self.told_at && !e.clock_back {
             return;

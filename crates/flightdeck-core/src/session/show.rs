@@ -27,7 +27,7 @@ impl Session {
     /// The most urgent open need of main and subagents.
     pub(super) fn foremost_need(&self) -> Option<&Need> {
         let ledgers = std::iter::once(&self.main.ledger).chain(self.children.values().map(|c| &c.ledger));
-        ledgers.filter_map(Ledger::foremost).min_by_key(|n| (n.kind, n.opened_at))
+        ledgers.filter_map(Ledger::most_urgent).min_by_key(|n| (n.kind, n.opened_at))
     }
 
     /// Updates the card. `says`: the cause itself asserts the state that shows, so `since` may move back to it.

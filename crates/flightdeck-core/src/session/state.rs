@@ -26,7 +26,7 @@ use crate::project::Project;
 use crate::rules::Rule;
 use crate::time::Timestamp;
 use crate::usage::enrichment::Summary;
-use crate::usage::status_line::StatusLine;
+use crate::usage::status_line::NewestStatusLine;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Session {
@@ -105,7 +105,7 @@ pub struct Session {
     pub cache_is_cold: bool,
     /// The newest status line of the client.
     #[serde(default)]
-    pub status_line: Option<StatusLine>,
+    pub status_line: Option<NewestStatusLine>,
     /// What the fold remembers about notes to the person.
     #[serde(default, skip_serializing_if = "NoteMark::is_empty")]
     pub note: NoteMark,
@@ -217,7 +217,7 @@ impl Session {
 
     /// The intent of the message of the last Stop.
     pub(super) fn last_intent(&self) -> Option<&DetectedIntent> {
-        Some(self.intent.as_ref()?.of(self.turn.changed_files()))
+        Some(self.intent.as_ref()?.for_turn(self.turn.changed_files()))
     }
 
     /// The intent of the message of the last Stop, if the session has been idle since.

@@ -45,7 +45,7 @@ impl StateHistory {
 mod tests {
     use super::*;
 
-    fn at(second: i64) -> Timestamp {
+    fn at_second(second: i64) -> Timestamp {
         Timestamp::from_millis(second * 1000)
     }
 
@@ -61,17 +61,17 @@ mod tests {
             (6, StateName::Thinking),
             (7, StateName::Idle),
         ] {
-            strip.turn_to(state, at(second));
+            strip.turn_to(state, at_second(second));
         }
-        let told: Vec<_> = strip.stretches(at(0)).collect();
+        let told: Vec<_> = strip.stretches(at_second(0)).collect();
         assert_eq!(
             told,
             [
-                (at(0), Some(at(2)), StateName::Idle),
-                (at(2), Some(at(4)), StateName::Thinking),
-                (at(4), Some(at(5)), StateName::NeedsPermission),
-                (at(5), Some(at(7)), StateName::Acting),
-                (at(7), None, StateName::Idle),
+                (at_second(0), Some(at_second(2)), StateName::Idle),
+                (at_second(2), Some(at_second(4)), StateName::Thinking),
+                (at_second(4), Some(at_second(5)), StateName::NeedsPermission),
+                (at_second(5), Some(at_second(7)), StateName::Acting),
+                (at_second(7), None, StateName::Idle),
             ]
         );
     }
@@ -81,9 +81,9 @@ mod tests {
         let mut strip = StateHistory::default();
         for second in 0..i64::try_from(STRIP_MAX).unwrap() + 10 {
             let state = if second % 2 == 0 { StateName::Idle } else { StateName::Thinking };
-            strip.turn_to(state, at(second));
+            strip.turn_to(state, at_second(second));
         }
-        let told: Vec<_> = strip.stretches(at(0)).collect();
-        assert_eq!((told.len(), told[0].0), (STRIP_MAX, at(10)));
+        let told: Vec<_> = strip.stretches(at_second(0)).collect();
+        assert_eq!((told.len(), told[0].0), (STRIP_MAX, at_second(10)));
     }
 }

@@ -57,7 +57,12 @@ impl StateName {
             },
             AgentState::Idle(IdleReason::Interrupted { .. }) => Self::Interrupted,
             AgentState::Idle(IdleReason::Failed { .. }) => Self::Error,
-            AgentState::Idle(IdleReason::TurnEnded | IdleReason::EndedAway | IdleReason::Fresh) => Self::Idle,
+            AgentState::Idle(
+                IdleReason::TurnEnded
+                | IdleReason::EndedAway
+                | IdleReason::StoppedByHook { .. }
+                | IdleReason::Fresh,
+            ) => Self::Idle,
             AgentState::Working(activity) => match activity {
                 Activity::Thinking { .. } | Activity::Setup => Self::Thinking,
                 Activity::Tool { .. } => Self::Acting,

@@ -15,6 +15,9 @@ pub struct Turn {
     /// When the client began to work on this turn, if only its registry reported that.
     #[serde(default)]
     pub unheard_since: Option<Timestamp>,
+    /// When the client last began to work on a notice of its own.
+    #[serde(default)]
+    pub woken_at: Option<Timestamp>,
     /// The turn runs: its time is not final yet.
     pub open: bool,
     /// Set when the turn ends.
@@ -37,6 +40,9 @@ pub struct Turn {
     /// When the client wrote the newest interrupt marker into the transcript.
     #[serde(default)]
     pub interrupted_at: Option<Timestamp>,
+    /// What a hook of the person stopped last, according to the transcript.
+    #[serde(default)]
+    pub hook_stop: Option<HookStop>,
     /// When each prompt was typed ahead that waits in the client's queue, as far as hooks tell.
     #[serde(default)]
     pub queued: Vec<Timestamp>,
@@ -46,6 +52,14 @@ pub struct Turn {
     /// When the last call ended. The client gives what was queued by then to the running turn.
     #[serde(default)]
     pub absorbs_at: Timestamp,
+}
+
+/// A line of the transcript which says that a hook of the person stopped something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookStop {
+    pub at: Timestamp,
+    /// The prompt was not sent. Otherwise a running turn was ended.
+    pub blocked_prompt: bool,
 }
 
 impl Turn {

@@ -57,7 +57,7 @@ pub enum CacheStatus {
 }
 
 impl Tokens {
-    pub fn of<'a>(usage: impl IntoIterator<Item = &'a Usage>) -> Self {
+    pub fn sum_usage<'a>(usage: impl IntoIterator<Item = &'a Usage>) -> Self {
         let mut sum = Usage::default();
         usage.into_iter().for_each(|u| sum.add(u));
         Self {
@@ -75,7 +75,7 @@ impl Tokens {
 }
 
 impl Cost {
-    pub fn of(bill: &Bill) -> Self {
+    pub fn from_bill(bill: &Bill) -> Self {
         let by_model = bill.by_model.iter();
         Self {
             usd_micros: bill.total.micros(),

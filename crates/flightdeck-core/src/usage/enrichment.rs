@@ -13,6 +13,7 @@ use crate::limits::{
     ENDED_TASKS_MAX, FILES_COUNTED_MAX, FILES_TOUCHED_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX, QUEUE_MAX,
     TODOS_MAX,
 };
+use crate::log::from_transcript::TurnMark;
 use crate::log::todo::Todo;
 use crate::text;
 use crate::time::{Millis, Timestamp};
@@ -20,7 +21,7 @@ use crate::usage::price::{Bill, PriceTable, Usage};
 use crate::usage::session_files::SessionFiles;
 use crate::wire::client_notices::is_client_notice;
 use crate::wire::transcript::{
-    BilledUsage, CacheClass, Edited, Line, LineKind, MessageKey, Todos, ToolResult, Unreadable,
+    BilledUsage, CacheClass, Edited, LineKind, MessageKey, Todos, ToolResult, TranscriptLine, Unreadable,
 };
 
 /// Which of a session's files a line is from.
@@ -69,11 +70,15 @@ pub struct Enrichment {
     pub last_answer: Option<String>,
     pub last_answer_at: Option<Timestamp>,
     pub todos: Vec<Todo>,
-    queue: VecDeque<Queued>,
+    queue: VecDeque<QueuedPrompt>,
     /// When the queue last changed.
     pub queue_at: Option<Timestamp>,
     /// When the newest interrupt marker was written.
     pub interrupted_at: Option<Timestamp>,
+    /// When a hook of the person last ended a turn.
+    pub stopped_by_hook_at: Option<Timestamp>,
+    /// When a hook of the person last blocked a prompt.
+    pub prompt_blocked_at: Option<Timestamp>,
     /// The last command that the person ran with `!`.
     pub shell_command: Option<ShellCommand>,
     /// Digests of the ids of background tasks that ended, newest last.
@@ -101,6 +106,8 @@ impl Enrichment {
             &mut self.last_answer_at,
             &mut self.queue_at,
             &mut self.interrupted_at,
+            &mut self.stopped_by_hook_at,
+            &mut self.prompt_blocked_at,
             &mut self.first_at,
             &mut self.last_at,
         ];
@@ -156,7 +163,7 @@ pub struct AgentLines {
 
 /// A prompt in the client's queue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Queued {
+struct QueuedPrompt {
     /// Hash of its text.
     mark: u64,
     by_person: bool,
@@ -165,7 +172,7 @@ struct Queued {
 
 /// One message as it is counted, for the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counted {
+pub struct CountedMessage {
     pub key: MessageKey,
     pub model: String,
     /// Empty for the main file.
@@ -178,13 +185,13 @@ pub struct Counted {
 #[derive(Clone, Debug, Default)]
 pub struct Fold {
     known: Enrichment,
-    seen: BTreeMap<MessageKey, Seen>,
+    seen: BTreeMap<MessageKey, SeenMessage>,
     /// Models and agents, referred to by index: a long session has thousands of messages and two models.
     names: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct SeenMessage {
     at: Timestamp,
     usage: SmallUsage,
     model: u16,
@@ -196,7 +203,7 @@ struct Seen {
 struct SmallUsage([u32; 6]);
 
 impl SmallUsage {
-    fn of(u: &Usage) -> Self {
+    fn from_usage(u: &Usage) -> Self {
         let all = [u.input, u.output, u.cache_read, u.cache_write_5m, u.cache_write_1h, u.web_searches];
         Self(all.map(|n| u32::try_from(n).unwrap_or(u32::MAX)))
     }
@@ -208,12 +215,12 @@ impl SmallUsage {
 
 impl Fold {
     /// Continues where an earlier run stopped: `counted` are the messages that `known` already includes.
-    pub fn resume(known: Enrichment, counted: impl IntoIterator<Item = Counted>) -> Self {
+    pub fn resume(known: Enrichment, counted: impl IntoIterator<Item = CountedMessage>) -> Self {
         let mut fold = Self { known, ..Self::default() };
         for c in counted {
-            let seen = Seen {
+            let seen = SeenMessage {
                 at: c.at,
-                usage: SmallUsage::of(&c.usage),
+                usage: SmallUsage::from_usage(&c.usage),
                 model: fold.number(&c.model),
                 agent: fold.number(&c.agent),
             };
@@ -222,7 +229,7 @@ impl Fold {
         fold
     }
 
-    pub fn known(&self) -> &Enrichment {
+    pub fn enrichment(&self) -> &Enrichment {
         &self.known
     }
 
@@ -232,8 +239,8 @@ impl Fold {
     }
 
     /// Reads one whole line, without its line end. Returns the message to store, if one was counted or changed.
-    pub fn take(&mut self, from: TranscriptFile<'_>, line: &[u8]) -> Option<Counted> {
-        match Line::parse(line) {
+    pub fn count_line(&mut self, from: TranscriptFile<'_>, line: &[u8]) -> Option<CountedMessage> {
+        match TranscriptLine::parse(line) {
             Ok(line) => self.take_line(from, &line),
             Err(Unreadable) => {
                 // An empty line is not counted as unreadable.
@@ -243,7 +250,7 @@ impl Fold {
         }
     }
 
-    fn take_line(&mut self, from: TranscriptFile<'_>, line: &Line<'_>) -> Option<Counted> {
+    fn take_line(&mut self, from: TranscriptFile<'_>, line: &TranscriptLine<'_>) -> Option<CountedMessage> {
         if let Some(at) = line.at {
             self.known.first_at = Some(self.known.first_at.map_or(at, |t| t.min(at)));
             self.known.last_at = Some(self.known.last_at.map_or(at, |t| t.max(at)));
@@ -262,11 +269,16 @@ impl Fold {
     }
 
     /// Counts a message once. A later line of the same message replaces it.
-    fn count(&mut self, from: TranscriptFile<'_>, billed: &BilledUsage<'_>) -> Option<Counted> {
+    fn count(&mut self, from: TranscriptFile<'_>, billed: &BilledUsage<'_>) -> Option<CountedMessage> {
         let at = billed.at.or(self.known.last_at).unwrap_or_default();
         let model = text::one_line(&billed.charged_as(), NAME_CHARS_MAX);
         let mut agent = self.number(from.agent());
-        let new = Seen { at, usage: SmallUsage::of(&billed.usage), model: self.number(&model), agent };
+        let new = SeenMessage {
+            at,
+            usage: SmallUsage::from_usage(&billed.usage),
+            model: self.number(&model),
+            agent,
+        };
         if let Some(old) = self.seen.get(&billed.key).copied() {
             if old.at > at {
                 return None;
@@ -279,11 +291,11 @@ impl Fold {
             let owner = self.name(old.agent).to_owned();
             self.known.add(&model, &owner, |sum| sum.take_back(&was));
         }
-        let seen = Seen { agent, ..new };
+        let seen = SeenMessage { agent, ..new };
         self.seen.insert(billed.key, seen);
         let (agent, usage) = (self.name(agent).to_owned(), seen.usage.usage());
         self.known.add(&model, &agent, |sum| sum.add(&usage));
-        Some(Counted { key: billed.key, model, agent, at, usage })
+        Some(CountedMessage { key: billed.key, model, agent, at, usage })
     }
 
     fn number(&mut self, name: &str) -> u16 {
@@ -308,7 +320,7 @@ impl Enrichment {
     }
 
     /// Makes an enrichment that has only usage and times, from messages that were counted before.
-    pub fn from_counted(counted: &[Counted]) -> Self {
+    pub fn from_counted(counted: &[CountedMessage]) -> Self {
         let mut known = Self::default();
         for c in counted {
             known.add(&c.model, &c.agent, |sum| sum.add(&c.usage));
@@ -321,7 +333,7 @@ impl Enrichment {
     /// The number of queued prompts of a person. Entries from before `began_at` do not count: if a process is killed, its queue
     /// is lost and the transcript does not say so.
     pub fn queued_prompts(&self, began_at: Timestamp) -> u32 {
-        let waits = |q: &&Queued| q.by_person && q.at.is_none_or(|at| at >= began_at);
+        let waits = |q: &&QueuedPrompt| q.by_person && q.at.is_none_or(|at| at >= began_at);
         self.queue.iter().filter(waits).count() as u32
     }
 
@@ -338,13 +350,23 @@ impl Enrichment {
             if self.ended_tasks.len() == ENDED_TASKS_MAX {
                 self.ended_tasks.pop_front();
             }
-            self.ended_tasks.push_back(Fnv::of(id.as_bytes()));
+            self.ended_tasks.push_back(Fnv::hash_bytes(id.as_bytes()));
         }
     }
 
     /// Number of different files that tools changed.
     pub fn files_total(&self) -> usize {
         self.files.len() + self.more_files.len()
+    }
+
+    /// The newest line about each way in which a turn ends without a hook of ours, with its time.
+    pub fn turn_marks(&self) -> impl Iterator<Item = (TurnMark, Timestamp)> {
+        let marks = [
+            (TurnMark::StoppedByHook, self.stopped_by_hook_at),
+            (TurnMark::PromptBlocked, self.prompt_blocked_at),
+            (TurnMark::Interrupted, self.interrupted_at),
+        ];
+        marks.into_iter().filter_map(|(mark, at)| Some((mark, at?)))
     }
 
     pub fn cache_expires_at(&self) -> Option<Timestamp> {
@@ -361,7 +383,7 @@ impl Enrichment {
         }
     }
 
-    fn take_main(&mut self, line: &Line<'_>) {
+    fn take_main(&mut self, line: &TranscriptLine<'_>) {
         if let Some(branch) = &line.git_branch {
             self.git_branch = Some(text::one_line(branch, NAME_CHARS_MAX));
         }
@@ -396,6 +418,8 @@ impl Enrichment {
                 self.custom_title = Some(text::one_line(title, CARD_PROMPT_CHARS_MAX));
             }
             LineKind::Interrupted => self.interrupted_at = self.interrupted_at.max(line.at),
+            LineKind::StoppedByHook => self.stopped_by_hook_at = self.stopped_by_hook_at.max(line.at),
+            LineKind::PromptBlocked => self.prompt_blocked_at = self.prompt_blocked_at.max(line.at),
             LineKind::ShellCommand(command) => {
                 let text = text::lines(&format!("! {command}"), CARD_PROMPT_CHARS_MAX);
                 self.shell_command = Some(ShellCommand { text, at: line.at, runs: true });
@@ -411,13 +435,13 @@ impl Enrichment {
                 }
                 if self.queue.len() < QUEUE_MAX {
                     let by_person = !text.trim_start().starts_with('<') && !is_client_notice(text);
-                    self.queue.push_back(Queued { mark: mark(text), by_person, at: line.at });
+                    self.queue.push_back(QueuedPrompt { mark: text_hash(text), by_person, at: line.at });
                 }
             }
             LineKind::Dequeued => drop(self.queue.pop_front()),
             LineKind::Unqueued { text, .. } => {
                 // If the named prompt is not in the queue, it was removed before, and no other prompt is removed.
-                let named = |text: &str| self.queue.iter().position(|q| q.mark == mark(text));
+                let named = |text: &str| self.queue.iter().position(|q| q.mark == text_hash(text));
                 if let Some(place) = text.as_ref().map_or(Some(0), |t| named(t)) {
                     self.queue.remove(place);
                 }
@@ -427,7 +451,7 @@ impl Enrichment {
     }
 
     /// The first prompt in a subagent's file is its task. Later ones are messages to it.
-    fn take_agent(&mut self, id: &str, line: &Line<'_>) {
+    fn take_agent(&mut self, id: &str, line: &TranscriptLine<'_>) {
         if !self.agent_lines.contains_key(id) && self.agent_lines.len() >= AGENTS_PRICED_MAX {
             return;
         }
@@ -510,13 +534,13 @@ impl Enrichment {
         if self.files.len() < FILES_TOUCHED_MAX {
             self.files.insert(path);
         } else if self.more_files.len() < FILES_COUNTED_MAX {
-            self.more_files.insert(mark(&path));
+            self.more_files.insert(text_hash(&path));
         }
     }
 }
 
 /// Hash to recognise a queued prompt or a path.
-fn mark(text: &str) -> u64 {
+fn text_hash(text: &str) -> u64 {
     MessageKey::new(text.as_bytes(), b"").0 as u64
 }
 
@@ -531,9 +555,10 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub fn of(known: Enrichment, prices: &PriceTable) -> Self {
-        let bill =
-            |usage: &BTreeMap<String, Usage>| Bill::of(prices, usage.iter().map(|(m, u)| (m.as_str(), u)));
+    pub fn with_prices(known: Enrichment, prices: &PriceTable) -> Self {
+        let bill = |usage: &BTreeMap<String, Usage>| {
+            Bill::for_usage(prices, usage.iter().map(|(m, u)| (m.as_str(), u)))
+        };
         let window = known.model.as_deref().and_then(|m| prices.context_window(m));
         Self {
             bill: bill(&known.usage),

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use expect_test::expect;
-use flightdeck_sim::corpus::{Scenario, scenarios, transcript};
+use flightdeck_sim::corpus::{CapturedScenario, scenarios, transcript};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::usage::price::Nanos;
 use crate::wire::transcript::billed_usage;
 
 /// A session's files in the corpus: the main one, and its subagents' by id.
-fn sessions(scenario: &Scenario) -> Vec<(PathBuf, Vec<(String, PathBuf)>)> {
+fn sessions(scenario: &CapturedScenario) -> Vec<(PathBuf, Vec<(String, PathBuf)>)> {
     let is_agent = |p: &&PathBuf| p.parent().is_some_and(|d| d.ends_with("subagents"));
     let (agents, main): (Vec<_>, Vec<_>) = scenario.transcripts.iter().partition(is_agent);
     let of = |main: &Path| {
@@ -24,7 +24,7 @@ fn sessions(scenario: &Scenario) -> Vec<(PathBuf, Vec<(String, PathBuf)>)> {
 
 fn feed(fold: &mut Fold, from: TranscriptFile<'_>, bytes: &[u8]) {
     for line in bytes.split(|b| *b == b'\n').filter(|l| !l.is_empty()) {
-        fold.take(from, line);
+        fold.count_line(from, line);
     }
 }
 
@@ -73,8 +73,8 @@ fn every_recorded_sessions_totals_are_its_assistant_lines_once_each() {
         for (main, agents) in sessions(&scenario) {
             let fold = fold(&main, &agents);
             let paths = std::iter::once(main.clone()).chain(agents.iter().map(|(_, p)| p.clone()));
-            assert_eq!(fold.known().usage, plainly(paths), "{}", main.display());
-            assert_eq!(fold.known().unreadable, 0, "{}", main.display());
+            assert_eq!(fold.enrichment().usage, plainly(paths), "{}", main.display());
+            assert_eq!(fold.enrichment().unreadable, 0, "{}", main.display());
             sessions_seen += 1;
         }
     }
@@ -110,7 +110,7 @@ fn the_clients_own_sum_differs_only_where_a_cause_is_known() {
             let lines = values(&main);
             let Some(state) = lines.iter().rfind(|l| l["type"] == "cost-state") else { continue };
             compared += 1;
-            let ours = Summary::of(fold(&main, &agents).known().clone(), PriceTable::shipped());
+            let ours = Summary::with_prices(fold(&main, &agents).enrichment().clone(), PriceTable::shipped());
             let theirs = (state["totalCostUSD"].as_f64().unwrap() * 1e9).round() as u64;
             let tokens = |name: &str| -> u64 {
                 state["modelUsage"].as_object().unwrap().values().filter_map(|m| m[name].as_u64()).sum()
@@ -151,7 +151,7 @@ fn the_quick_reading_and_the_whole_one_count_the_same() {
     for scenario in scenarios() {
         for path in &scenario.transcripts {
             for line in transcript(path).split(|b| *b == b'\n').filter(|l| !l.is_empty()) {
-                let whole = match Line::parse(line).unwrap().kind {
+                let whole = match TranscriptLine::parse(line).unwrap().kind {
                     LineKind::Assistant { billed, .. } => billed,
                     _ => None,
                 };
@@ -161,11 +161,11 @@ fn the_quick_reading_and_the_whole_one_count_the_same() {
     }
 }
 
-fn told(scenario: &str) -> String {
+fn summary_of(scenario: &str) -> String {
     let scenario = flightdeck_sim::corpus::scenario(scenario);
     let mut said = String::new();
     for (main, agents) in sessions(&scenario) {
-        let s = Summary::of(fold(&main, &agents).known().clone(), PriceTable::shipped());
+        let s = Summary::with_prices(fold(&main, &agents).enrichment().clone(), PriceTable::shipped());
         let k = &s.known;
         said += &format!(
             "{} | {} | {:?}/{:?} | {} µ$ | +{} -{} {:?} | {} compactions | title {:?}/{:?} | {} agents | todos {:?}\n",
@@ -191,12 +191,12 @@ fn told(scenario: &str) -> String {
 fn the_recordings_tell_to_dos_edits_agents_titles_and_compactions() {
     expect![[r#"
         claude-opus-5-5 | feature/lab | Some(18842)/Some(1000000) | 197156 µ$ | +0 -0 {} | 0 compactions | title None/Some("SCRIPT:tasks go") | 0 agents | todos ["completed Write the parser", "pending Write the tests"]
-    "#]].assert_eq(&told("tasks"));
+    "#]].assert_eq(&summary_of("tasks"));
     expect![[r#"
         claude-opus-5-5 | feature/lab | Some(13629)/Some(1000000) | 20248 µ$ | +0 -0 {} | 0 compactions | title None/Some("SCRIPT:todo go") | 0 agents | todos ["in_progress First", "pending Second"]
         claude-sonnet-4-6 | feature/lab | Some(16436)/Some(200000) | 86457 µ$ | +0 -0 {} | 0 compactions | title None/Some("SCRIPT:tasks go") | 0 agents | todos ["completed Write the parser", "pending Write the tests"]
         claude-opus-5-5 | feature/lab | Some(17238)/Some(1000000) | 117004 µ$ | +0 -0 {} | 0 compactions | title None/Some("SCRIPT:tasks go") | 0 agents | todos ["completed Write the parser", "pending Write the tests"]
-    "#]].assert_eq(&told("todo_print"));
+    "#]].assert_eq(&summary_of("todo_print"));
     expect![[r#"
         claude-opus-5-5 | feature/lab | Some(13628)/Some(1000000) | 19468 µ$ | +0 -0 {} | 0 compactions | title None/Some("SCRIPT:badinput") | 0 agents | todos []
         claude-opus-5-5 | feature/lab | Some(14433)/Some(1000000) | 37044 µ$ | +4 -1 {"/home/dev/work/demo/notes.txt"} | 0 compactions | title None/Some("SCRIPT:write") | 0 agents | todos []
@@ -206,13 +206,13 @@ fn the_recordings_tell_to_dos_edits_agents_titles_and_compactions() {
         claude-opus-5-5 | feature/lab | Some(13630)/Some(1000000) | 19888 µ$ | +0 -0 {} | 0 compactions | title None/Some("SCRIPT:fail allowed") | 0 agents | todos []
         claude-opus-5-5 | feature/lab | Some(13632)/Some(1000000) | 19548 µ$ | +0 -0 {} | 0 compactions | title None/Some("SCRIPT:badtool") | 0 agents | todos []
         claude-opus-5-5 | feature/lab | Some(13631)/Some(1000000) | 20268 µ$ | +0 -0 {} | 0 compactions | title None/Some("SCRIPT:bash no permission given") | 0 agents | todos []
-    "#]].assert_eq(&told("print_tools"));
+    "#]].assert_eq(&summary_of("print_tools"));
     expect![[r#"
         claude-opus-5-5 | feature/lab | Some(17642)/Some(1000000) | 215500 µ$ | +0 -0 {} | 0 compactions | title None/Some("SCRIPT:subagent go") | 3 agents | todos []
-    "#]].assert_eq(&told("subagent"));
+    "#]].assert_eq(&summary_of("subagent"));
     expect![[r#"
         claude-opus-5-5 | feature/lab | Some(14033)/Some(1000000) | 50816 µ$ | +0 -0 {} | 1 compactions | title None/Some("SCRIPT:hello number 0") | 0 agents | todos []
-    "#]].assert_eq(&told("compact"));
+    "#]].assert_eq(&summary_of("compact"));
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn lines_added_and_removed_are_the_clients_own() {
             let Some(state) = values(&main).into_iter().rfind(|l| l["type"] == "cost-state") else {
                 continue;
             };
-            let known = fold(&main, &agents).known().clone();
+            let known = fold(&main, &agents).enrichment().clone();
             let ours = json!([known.lines_added, known.lines_removed]);
             assert_eq!(
                 ours,
@@ -246,8 +246,8 @@ fn the_newest_line_of_a_message_counts_whatever_the_order() {
         [answer("m", "01", json!({"output_tokens": 1})), answer("m", "02", json!({"output_tokens": 7}))];
     for order in [[0, 1], [1, 0]] {
         let mut fold = Fold::default();
-        order.iter().for_each(|i| drop(fold.take(TranscriptFile::Main, lines[*i].as_bytes())));
-        assert_eq!(fold.known().usage["claude-opus-5-5"].output, 7);
+        order.iter().for_each(|i| drop(fold.count_line(TranscriptFile::Main, lines[*i].as_bytes())));
+        assert_eq!(fold.enrichment().usage["claude-opus-5-5"].output, 7);
     }
 }
 
@@ -258,8 +258,8 @@ fn a_fast_answer_is_counted_apart_and_is_the_same_model() {
         let usage = serde_json::json!({"output_tokens": 1000, "speed": speed});
         feed(&mut fold, TranscriptFile::Main, (answer(id, "01", usage) + "\n").as_bytes());
     }
-    let model = fold.known().model.clone().unwrap();
-    let counted: Vec<_> = fold.known().usage.iter().map(|(m, u)| (m.clone(), u.output)).collect();
+    let model = fold.enrichment().model.clone().unwrap();
+    let counted: Vec<_> = fold.enrichment().usage.iter().map(|(m, u)| (m.clone(), u.output)).collect();
     assert_eq!(counted, [(model.clone(), 1000), (format!("{model} (fast)"), 1000)]);
 }
 
@@ -271,9 +271,9 @@ fn a_message_in_two_files_is_counted_once_and_is_mains() {
         [TranscriptFile::Agent("a"), TranscriptFile::Main],
     ] {
         let mut fold = Fold::default();
-        order.iter().for_each(|from| drop(fold.take(*from, line.as_bytes())));
-        assert_eq!(fold.known().usage["claude-opus-5-5"].output, 1);
-        assert!(fold.known().agents.values().flat_map(BTreeMap::values).all(Usage::is_zero));
+        order.iter().for_each(|from| drop(fold.count_line(*from, line.as_bytes())));
+        assert_eq!(fold.enrichment().usage["claude-opus-5-5"].output, 1);
+        assert!(fold.enrichment().agents.values().flat_map(BTreeMap::values).all(Usage::is_zero));
     }
 }
 
@@ -291,24 +291,27 @@ fn strange_lines_are_skipped_and_counted_and_lose_nothing_else() {
         b"{\"type\":\"assistant\",\"message\":{\"id\":3,\"model\":\"m\",\"usage\":{\"input_tokens\":\"x\",\"output_tokens\":2}}}",
         b"{ \"type\" : \"user\" , \"message\" : { \"content\" : \"caf\xff \\u00e9\" } }\r",
     ] {
-        fold.take(TranscriptFile::Main, line);
+        fold.count_line(TranscriptFile::Main, line);
     }
-    assert_eq!(fold.known().unreadable, 3);
-    assert_eq!(fold.known().usage["m"].output, 2);
-    assert_eq!(fold.known().first_prompt.as_deref(), Some("caf\u{fffd} é"));
+    assert_eq!(fold.enrichment().unreadable, 3);
+    assert_eq!(fold.enrichment().usage["m"].output, 2);
+    assert_eq!(fold.enrichment().first_prompt.as_deref(), Some("caf\u{fffd} é"));
 }
 
 #[test]
 fn the_cache_lives_by_its_class_and_the_queue_empties() {
     let mut fold = Fold::default();
-    fold.take(
+    fold.count_line(
         TranscriptFile::Main,
         answer("a", "00", json!({"cache_creation": {"ephemeral_1h_input_tokens": 5}})).as_bytes(),
     );
-    let expires = fold.known().cache_expires_at().unwrap().to_string();
+    let expires = fold.enrichment().cache_expires_at().unwrap().to_string();
     assert_eq!(expires, "2026-11-15T11:00:00.000Z");
-    fold.take(TranscriptFile::Main, answer("b", "10", json!({"cache_read_input_tokens": 5})).as_bytes());
-    assert_eq!(fold.known().cache_expires_at().unwrap().to_string(), "2026-11-15T11:00:10.000Z");
+    fold.count_line(
+        TranscriptFile::Main,
+        answer("b", "10", json!({"cache_read_input_tokens": 5})).as_bytes(),
+    );
+    assert_eq!(fold.enrichment().cache_expires_at().unwrap().to_string(), "2026-11-15T11:00:10.000Z");
     for (operation, content, waiting) in [
         ("enqueue", Some("one"), 1),
         ("enqueue", Some("<task-notification>x"), 1),
@@ -320,8 +323,12 @@ fn the_cache_lives_by_its_class_and_the_queue_empties() {
         ("dequeue", None, 0),
     ] {
         let line = json!({"type": "queue-operation", "operation": operation, "content": content});
-        fold.take(TranscriptFile::Main, line.to_string().as_bytes());
-        assert_eq!(fold.known().queued_prompts(Timestamp::default()), waiting, "{operation} {content:?}");
+        fold.count_line(TranscriptFile::Main, line.to_string().as_bytes());
+        assert_eq!(
+            fold.enrichment().queued_prompts(Timestamp::default()),
+            waiting,
+            "{operation} {content:?}"
+        );
     }
 }
 
@@ -331,11 +338,11 @@ fn what_waited_in_a_killed_process_waits_no_more_after_its_resume() {
     for second in ["01", "09"] {
         let line = json!({"type": "queue-operation", "operation": "enqueue", "content": second,
             "timestamp": format!("2026-11-15T10:00:{second}.000Z")});
-        fold.take(TranscriptFile::Main, line.to_string().as_bytes());
+        fold.count_line(TranscriptFile::Main, line.to_string().as_bytes());
     }
     let began_at = |text: &str| Timestamp::parse(text).unwrap();
-    assert_eq!(fold.known().queued_prompts(began_at("2026-11-15T10:00:00.000Z")), 2);
-    assert_eq!(fold.known().queued_prompts(began_at("2026-11-15T10:00:05.000Z")), 1);
+    assert_eq!(fold.enrichment().queued_prompts(began_at("2026-11-15T10:00:00.000Z")), 2);
+    assert_eq!(fold.enrichment().queued_prompts(began_at("2026-11-15T10:00:05.000Z")), 1);
 }
 
 fn edits(path: &str) -> String {
@@ -348,16 +355,16 @@ fn edits(path: &str) -> String {
 fn a_file_is_counted_once_however_many_there_are_and_however_long_its_name() {
     let mut fold = Fold::default();
     for file in (0..FILES_TOUCHED_MAX + 2).chain([FILES_TOUCHED_MAX; 50]) {
-        fold.take(TranscriptFile::Main, edits(&format!("/w/{file}")).as_bytes());
+        fold.count_line(TranscriptFile::Main, edits(&format!("/w/{file}")).as_bytes());
     }
-    assert_eq!((fold.known().files.len(), fold.known().files_total()), (FILES_TOUCHED_MAX, 202));
+    assert_eq!((fold.enrichment().files.len(), fold.enrichment().files_total()), (FILES_TOUCHED_MAX, 202));
     let mut fold = Fold::default();
-    fold.take(TranscriptFile::Main, edits(&"x".repeat(100_000)).as_bytes());
+    fold.count_line(TranscriptFile::Main, edits(&"x".repeat(100_000)).as_bytes());
     let todo = json!({"type": "user", "message": {"content": []},
         "toolUseResult": {"task": {"id": "y".repeat(100_000), "subject": "z"}}});
-    fold.take(TranscriptFile::Main, todo.to_string().as_bytes());
-    assert_eq!((fold.known().files.len(), fold.known().todos.len()), (1, 1));
-    assert!(serde_json::to_string(fold.known()).unwrap().len() < 10_000);
+    fold.count_line(TranscriptFile::Main, todo.to_string().as_bytes());
+    assert_eq!((fold.enrichment().files.len(), fold.enrichment().todos.len()), (1, 1));
+    assert!(serde_json::to_string(fold.enrichment()).unwrap().len() < 10_000);
 }
 
 proptest! {
@@ -373,21 +380,21 @@ proptest! {
         let mut first = Fold::default();
         let mut stored = BTreeMap::new();
         for line in &lines[..cut] {
-            stored.extend(first.take(TranscriptFile::Main, line).map(|c| (c.key, c)));
+            stored.extend(first.count_line(TranscriptFile::Main, line).map(|c| (c.key, c)));
         }
-        let kept = serde_json::to_string(first.known()).unwrap();
+        let kept = serde_json::to_string(first.enrichment()).unwrap();
         let mut again = Fold::resume(serde_json::from_str(&kept).unwrap(), stored.into_values());
-        lines[cut..].iter().for_each(|l| drop(again.take(TranscriptFile::Main, l)));
+        lines[cut..].iter().for_each(|l| drop(again.count_line(TranscriptFile::Main, l)));
         for (id, path) in &agents {
             feed(&mut again, TranscriptFile::Agent(id), &transcript(path));
         }
-        prop_assert_eq!(again.known(), whole.known());
+        prop_assert_eq!(again.enrichment(), whole.enrichment());
     }
 
     #[test]
     fn no_bytes_make_it_stumble(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let mut fold = Fold::default();
-        fold.take(TranscriptFile::Main, &bytes);
+        fold.count_line(TranscriptFile::Main, &bytes);
         let _ = billed_usage(&bytes);
     }
 }

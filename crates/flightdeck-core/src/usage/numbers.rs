@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::log::record::Record;
 use crate::time::Timestamp;
-use crate::usage::enrichment::Counted;
+use crate::usage::enrichment::CountedMessage;
 use crate::usage::price::{Nanos, PriceTable};
 use crate::wire::status_line::{self, STATUS_LINE};
 
@@ -29,7 +29,7 @@ pub struct Point {
     pub usd_micros: Option<u64>,
 }
 
-pub fn of_messages(mut counted: Vec<Counted>, prices: &PriceTable) -> Vec<Point> {
+pub fn of_messages(mut counted: Vec<CountedMessage>, prices: &PriceTable) -> Vec<Point> {
     counted.sort_by_key(|message| (message.at, message.key));
     let (mut context_tokens, mut spent) = (None, None);
     let mut points = Vec::new();
@@ -78,8 +78,8 @@ mod tests {
     use crate::usage::price::Usage;
     use crate::wire::transcript::MessageKey;
 
-    fn message(n: u128, at: i64, agent: &str, model: &str, output: u64) -> Counted {
-        Counted {
+    fn message(n: u128, at: i64, agent: &str, model: &str, output: u64) -> CountedMessage {
+        CountedMessage {
             key: MessageKey(n),
             model: model.to_owned(),
             agent: agent.to_owned(),

@@ -54,7 +54,7 @@ pub struct DollarsPerMillion {
 }
 
 #[derive(Deserialize)]
-struct Table {
+struct PriceFile {
     source: String,
     models: BTreeMap<String, DollarsPerMillion>,
     /// Prices of models at their faster speed. A model that is not listed here costs its usual price.
@@ -89,7 +89,7 @@ impl PriceTable {
     }
 
     pub fn parse(json: &str) -> Result<Self, PriceError> {
-        let table: Table = serde_json::from_str(json)?;
+        let table: PriceFile = serde_json::from_str(json)?;
         let mut prices = Self { source: table.source, ..Self::empty() };
         prices.web_search = nanos("web search", table.web_search_usd_per_request * 1e6)?;
         prices.set_all(&table.retired_public_list_prices)?;
@@ -99,7 +99,7 @@ impl PriceTable {
     }
 
     /// The table with a person's own prices for some models.
-    pub fn with(&self, own: &BTreeMap<String, DollarsPerMillion>) -> Result<Self, PriceError> {
+    pub fn with_own_prices(&self, own: &BTreeMap<String, DollarsPerMillion>) -> Result<Self, PriceError> {
         let mut prices = self.clone();
         prices.set_all(own)?;
         Ok(prices)
@@ -107,7 +107,7 @@ impl PriceTable {
 
     fn set_all(&mut self, models: &BTreeMap<String, DollarsPerMillion>) -> Result<(), PriceError> {
         for (model, dollars) in models {
-            let mut price = Price::of(model, dollars)?;
+            let mut price = Price::from_dollars(model, dollars)?;
             // A person's price may omit the window.
             price.context_window = price.context_window.or(self.price(model).and_then(|p| p.context_window));
             self.models.insert(model.clone(), price);
@@ -153,7 +153,7 @@ impl PriceTable {
 }
 
 impl Price {
-    fn of(model: &str, d: &DollarsPerMillion) -> Result<Self, PriceError> {
+    fn from_dollars(model: &str, d: &DollarsPerMillion) -> Result<Self, PriceError> {
         Ok(Self {
             input: nanos(model, d.input)?,
             output: nanos(model, d.output)?,
@@ -195,7 +195,7 @@ pub struct Bill {
 }
 
 impl Bill {
-    pub fn of<'a>(prices: &PriceTable, usage: impl IntoIterator<Item = (&'a str, &'a Usage)>) -> Self {
+    pub fn for_usage<'a>(prices: &PriceTable, usage: impl IntoIterator<Item = (&'a str, &'a Usage)>) -> Self {
         let mut bill = Self::default();
         for (model, usage) in usage.into_iter().filter(|(_, u)| !u.is_zero()) {
             match prices.cost(model, usage) {
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_shipped_table_reads_and_every_price_is_a_whole_number_of_nano_dollars() {
-        let table: Table = serde_json::from_str(SHIPPED).unwrap();
+        let table: PriceFile = serde_json::from_str(SHIPPED).unwrap();
         for (model, d) in table.models.iter().chain(&table.retired_public_list_prices).chain(&table.fast) {
             for dollars in [d.input, d.output, d.cache_read, d.cache_write_5m, d.cache_write_1h] {
                 let exact = dollars * 1000.0;
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn an_unknown_model_is_named_and_never_free() {
         let usage = Usage { input: 10, ..Usage::default() };
-        let bill = Bill::of(PriceTable::shipped(), [("gpt-x", &usage), ("claude-opus-5-5", &usage)]);
+        let bill = Bill::for_usage(PriceTable::shipped(), [("gpt-x", &usage), ("claude-opus-5-5", &usage)]);
         assert_eq!(bill.unpriced, ["gpt-x"]);
         assert_eq!(bill.total, Nanos(40_000));
     }
@@ -294,11 +294,11 @@ mod tests {
             };
             BTreeMap::from([(model.to_owned(), d)])
         };
-        let table = PriceTable::shipped().with(&own("mine", 2.0)).unwrap();
+        let table = PriceTable::shipped().with_own_prices(&own("mine", 2.0)).unwrap();
         assert_eq!(table.cost("mine", &Usage { input: 3, ..Usage::default() }), Some(Nanos(6000)));
-        assert!(PriceTable::shipped().with(&own("mine", -1.0)).is_err());
-        assert!(PriceTable::shipped().with(&own("mine", f64::NAN)).is_err());
-        let dear = PriceTable::shipped().with(&own("claude-opus-5-5", 2.0)).unwrap();
+        assert!(PriceTable::shipped().with_own_prices(&own("mine", -1.0)).is_err());
+        assert!(PriceTable::shipped().with_own_prices(&own("mine", f64::NAN)).is_err());
+        let dear = PriceTable::shipped().with_own_prices(&own("claude-opus-5-5", 2.0)).unwrap();
         assert_eq!(dear.price("claude-opus-5-5").unwrap().input, 2000);
         assert_eq!(dear.context_window("claude-opus-5-5"), Some(1_000_000));
     }

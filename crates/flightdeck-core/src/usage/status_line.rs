@@ -8,7 +8,7 @@ use crate::wire::status_line::StatusLineData;
 
 /// The newest status line of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StatusLine {
+pub struct NewestStatusLine {
     /// When it fired. An older status line that arrives later is ignored.
     pub at: Timestamp,
     #[serde(rename = "says")]
@@ -17,7 +17,7 @@ pub struct StatusLine {
     pub cache_is_cold: bool,
 }
 
-impl StatusLine {
+impl NewestStatusLine {
     pub fn new(at: Timestamp, data: StatusLineData, now: Timestamp) -> Self {
         let cache_is_cold = data.cache.as_ref().is_some_and(|cache| !cache.warm || cache.expires_at <= now);
         Self { at, data, cache_is_cold }
@@ -31,11 +31,11 @@ impl StatusLine {
 /// The context from the status line, unless the transcript has a later answer. If the status line has only the window, the
 /// tokens are those of the transcript.
 pub fn context(
-    line: Option<&StatusLine>,
+    line: Option<&NewestStatusLine>,
     transcript: Option<Context>,
     answered_at: Option<Timestamp>,
 ) -> Option<Context> {
-    let Some(StatusLine { at, data, .. }) = line else { return transcript };
+    let Some(NewestStatusLine { at, data, .. }) = line else { return transcript };
     let newest = data.context_tokens.filter(|_| answered_at <= Some(*at));
     let tokens = newest.or_else(|| transcript.as_ref().map(|t| t.tokens)).or(data.context_tokens)?;
     let window = data.context_window.or_else(|| transcript.as_ref()?.window);
@@ -46,7 +46,7 @@ pub fn context(
 }
 
 /// Flightdeck's cost together with the client's.
-pub fn cost(line: Option<&StatusLine>, transcript: Option<Cost>) -> Option<Cost> {
+pub fn cost(line: Option<&NewestStatusLine>, transcript: Option<Cost>) -> Option<Cost> {
     let client = line.and_then(|line| line.data.client_usd_micros);
     match (client, transcript) {
         (None, ours) => ours,
@@ -62,7 +62,7 @@ pub fn cost(line: Option<&StatusLine>, transcript: Option<Cost>) -> Option<Cost>
 }
 
 /// The later expiry: each source knows the last request it has seen.
-pub fn cache(line: Option<&StatusLine>, transcript: Cache) -> Cache {
+pub fn cache(line: Option<&NewestStatusLine>, transcript: Cache) -> Cache {
     let told = line.and_then(|line| Some((line.data.cache.as_ref()?, line.cache_is_cold)));
     match told {
         Some((cache, is_cold)) if transcript.expires_at.is_none_or(|at| at <= cache.expires_at) => Cache {
@@ -77,8 +77,8 @@ pub fn cache(line: Option<&StatusLine>, transcript: Cache) -> Cache {
 mod tests {
     use super::*;
 
-    fn line(says: StatusLineData) -> StatusLine {
-        StatusLine::new(Timestamp::from_millis(1), says, Timestamp::from_millis(1))
+    fn line(says: StatusLineData) -> NewestStatusLine {
+        NewestStatusLine::new(Timestamp::from_millis(1), says, Timestamp::from_millis(1))
     }
 
     fn cost_of(usd_micros: u64) -> Cost {

@@ -19,7 +19,7 @@ pub struct Spent {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "UsageRow"))]
-pub struct Group {
+pub struct UsageRow {
     /// A time, a date, a project's path, a model, a session's id.
     pub key: String,
     /// The display name.
@@ -44,16 +44,16 @@ pub struct Report {
     pub total: Spent,
     pub today: Spent,
     /// Oldest first.
-    pub by_day: Vec<Group>,
+    pub by_day: Vec<UsageRow>,
     /// Most expensive first.
-    pub by_project: Vec<Group>,
-    pub by_model: Vec<Group>,
-    pub by_session: Vec<Group>,
+    pub by_project: Vec<UsageRow>,
+    pub by_model: Vec<UsageRow>,
+    pub by_session: Vec<UsageRow>,
     pub sessions_total: u64,
     /// The rows for the requested `by`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     #[cfg_attr(feature = "ts", ts(optional))]
-    pub rows: Option<Vec<Group>>,
+    pub rows: Option<Vec<UsageRow>>,
     /// Limits of the subscription, if a status line reported them.
     #[serde(default)]
     pub rate_limits: Option<RateLimits>,

@@ -51,7 +51,7 @@ pub struct AssignmentCost {
 }
 
 impl AssignmentCost {
-    pub fn of(bill: &Bill) -> Self {
+    pub fn from_bill(bill: &Bill) -> Self {
         Self { usd_micros: bill.total.micros(), unpriced_models: bill.unpriced.clone() }
     }
 }

@@ -234,8 +234,8 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         turn_count: session.turn.count,
         current_turn_started_at: turn_started_at,
         last_turn_task_seconds: session.turn.last.map(|t| t.as_seconds()),
-        tokens: known.map(|k| Tokens::of(k.usage.values())),
-        cost: status_line::cost(line, told.map(|t| Cost::of(&t.bill))),
+        tokens: known.map(|k| Tokens::sum_usage(k.usage.values())),
+        cost: status_line::cost(line, told.map(|t| Cost::from_bill(&t.bill))),
         context: context_of(session),
         cache,
         sub_agents: sub_agents::cards(session),
@@ -475,7 +475,7 @@ fn git_branch(session: &Session) -> Option<String> {
 fn project(session: &Session) -> ProjectCard {
     let mut project = session.project.clone();
     // If only a transcript reports the session, it also gives the folder.
-    project.take(None, session.enrichment.as_ref().and_then(|e| e.known.cwd.as_deref()));
+    project.learn_from(None, session.enrichment.as_ref().and_then(|e| e.known.cwd.as_deref()));
     let linked = repository(session).and_then(|r| r.worktree.as_ref());
     let project = linked.and_then(|w| w.fold(&project)).unwrap_or(project);
     let told = || session.status_line.as_ref()?.data.worktree.as_ref().map(|w| w.name.clone());

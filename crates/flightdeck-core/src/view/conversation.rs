@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 use crate::wire::client_notices::is_client_notice;
 use crate::wire::lenient::{borrowed_text, flag, object};
 use crate::wire::tokens::SYNTHETIC_MODEL;
-use crate::wire::transcript::{Line, LineKind};
+use crate::wire::transcript::{LineKind, TranscriptLine};
 
 /// A part of a conversation, oldest message first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ pub enum MessageKind {
 /// The messages of one line, which begins at this byte of its file. None if the line is no part of the conversation, or not
 /// whole JSON.
 pub fn messages(line: &[u8], begins_at: u64) -> Vec<ConversationMessage> {
-    let Ok(parsed) = Line::parse(line) else { return Vec::new() };
+    let Ok(parsed) = TranscriptLine::parse(line) else { return Vec::new() };
     if parsed.sidechain {
         return Vec::new();
     }

@@ -30,12 +30,12 @@ fn check(scenario: &str, expected: &Expect) {
     expected.assert_eq(&read(&transcript(main)));
 }
 
-fn of(line: &Value) -> Vec<ConversationMessage> {
+fn messages_of_line(line: &Value) -> Vec<ConversationMessage> {
     messages(line.to_string().as_bytes(), 0)
 }
 
-fn texts(line: &Value) -> Vec<String> {
-    of(line).into_iter().map(|message| message.text).collect()
+fn texts_of_line(line: &Value) -> Vec<String> {
+    messages_of_line(line).into_iter().map(|message| message.text).collect()
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_call_that_failed_says_why() {
     let result = json!({"type": "tool_result", "is_error": true, "content": [{"type": "text", "text":
         "<tool_use_error>String to replace not found</tool_use_error>"}]});
     let line = json!({"type": "user", "message": {"content": [result]}, "toolUseResult": "Error"});
-    assert_eq!(texts(&line), ["String to replace not found"]);
+    assert_eq!(texts_of_line(&line), ["String to replace not found"]);
 }
 
 #[test]
@@ -142,19 +142,19 @@ fn a_line_of_many_blocks_gives_its_texts_and_calls_without_thinking() {
     );
     let many =
         json!({"type": "assistant", "message": {"content": vec![json!({"type": "text", "text": "x"}); 500]}});
-    assert_eq!(of(&many).len(), MESSAGES_PER_LINE_MAX);
+    assert_eq!(messages_of_line(&many).len(), MESSAGES_PER_LINE_MAX);
 }
 
 #[test]
 fn a_prompt_typed_ahead_counts_when_the_turn_took_it() {
     let queue = |operation: &str, reason: Value, content: &str| json!({"type": "queue-operation", "operation": operation, "reason": reason, "content": content});
-    assert_eq!(texts(&queue("remove", json!("absorbed_mid_turn"), "and test it")), ["and test it"]);
+    assert_eq!(texts_of_line(&queue("remove", json!("absorbed_mid_turn"), "and test it")), ["and test it"]);
     for other in [
         queue("enqueue", Value::Null, "and test it"),
         queue("popAll", Value::Null, "and test it"),
         queue("remove", json!("absorbed_mid_turn"), "<task-notification>\nx"),
     ] {
-        assert_eq!(texts(&other), [""; 0], "{other}");
+        assert_eq!(texts_of_line(&other), [""; 0], "{other}");
     }
 }
 
@@ -165,19 +165,19 @@ fn lines_of_subagents_placeholders_and_unknown_types_are_no_messages() {
         line.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
         line
     };
-    assert_eq!(texts(&answer(json!({}))), ["x"]);
-    assert_eq!(texts(&answer(json!({"isSidechain": true}))), [""; 0]);
-    assert_eq!(texts(&answer(json!({"type": "new-type"}))), [""; 0]);
+    assert_eq!(texts_of_line(&answer(json!({}))), ["x"]);
+    assert_eq!(texts_of_line(&answer(json!({"isSidechain": true}))), [""; 0]);
+    assert_eq!(texts_of_line(&answer(json!({"type": "new-type"}))), [""; 0]);
     let synthetic =
         json!({"message": {"model": SYNTHETIC_MODEL, "content": [{"type": "text", "text": "x"}]}});
-    assert_eq!(texts(&answer(synthetic.clone())), [""; 0]);
+    assert_eq!(texts_of_line(&answer(synthetic.clone())), [""; 0]);
     let mut refused = answer(synthetic);
     refused["isApiErrorMessage"] = true.into();
-    assert_eq!(of(&refused)[0].kind, MessageKind::Failure);
+    assert_eq!(messages_of_line(&refused)[0].kind, MessageKind::Failure);
     for odd in
         [json!([]), json!({"type": "assistant"}), json!({"type": "assistant", "message": {"content": 7}})]
     {
-        assert_eq!(texts(&odd), [""; 0], "{odd}");
+        assert_eq!(texts_of_line(&odd), [""; 0], "{odd}");
     }
 }
 
@@ -190,7 +190,7 @@ fn a_cut_line_a_long_line_and_bytes_that_are_not_utf8_do_no_harm() {
     }
     let long =
         json!({"type": "user", "origin": {"kind": "human"}, "message": {"content": "é".repeat(9_000_000)}});
-    let text = &of(&long)[0].text;
+    let text = &messages_of_line(&long)[0].text;
     assert_eq!((text.chars().count(), text.ends_with('…')), (MESSAGE_CHARS_MAX + 1, true));
     let odd = [&whole.as_bytes()[..whole.len() - 7], b"\xff", &whole.as_bytes()[whole.len() - 7..]].concat();
     assert_eq!(messages(&odd, 0)[0].text, "who\u{fffd}le");

@@ -8,7 +8,9 @@ use super::lens::{FleetStatus, fleet_status};
 use super::phase_line::{PhaseStep, phase_line};
 use super::project::ProjectCard;
 use crate::effort::guard::GuardRule;
-use crate::effort::{Effort, EffortMessage, Lifecycle, LogEntry, Phase, Window, WindowEnd, Workstream};
+use crate::effort::{
+    ContextWindow, Effort, EffortMessage, Lifecycle, LogEntry, Phase, WindowEnd, Workstream,
+};
 use crate::fleet::Fleet;
 use crate::ids::{AgentId, EffortId, SessionId, WindowId};
 use crate::project::Project;
@@ -141,7 +143,7 @@ pub struct WorkstreamCard {
 }
 
 impl EffortCost {
-    pub fn of(bill: &Bill) -> Self {
+    pub fn from_bill(bill: &Bill) -> Self {
         Self { usd_micros: bill.total.micros(), unpriced_models: bill.unpriced.clone() }
     }
 }
@@ -199,7 +201,7 @@ impl EffortCard {
 }
 
 impl WindowCard {
-    pub fn new(window: &Window, fleet: Option<&Fleet>) -> Self {
+    pub fn new(window: &ContextWindow, fleet: Option<&Fleet>) -> Self {
         let live = fleet.filter(|_| window.ended_at.is_none() && window.agent_id.is_none());
         let session = live.and_then(|fleet| fleet.get(&window.session_id));
         let percent = session.and_then(context_of).and_then(|context| context.percent);

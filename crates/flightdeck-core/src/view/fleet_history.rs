@@ -14,22 +14,22 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct FleetHistory {
-    pub sessions: Vec<Row>,
+    pub sessions: Vec<FleetHistoryRow>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "FleetHistoryRow"))]
-pub struct Row {
+pub struct FleetHistoryRow {
     pub id: SessionId,
     pub title: Option<String>,
     pub project: String,
-    pub spans: Vec<Span>,
+    pub spans: Vec<FleetSpan>,
 }
 
 /// A stretch of one state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "FleetSpan"))]
-pub struct Span {
+pub struct FleetSpan {
     pub from: Timestamp,
     /// `None` while it lasts.
     pub to: Option<Timestamp>,
@@ -42,9 +42,9 @@ pub struct Span {
 
 /// Every session since then, including those that left the board or were replaced.
 pub fn history(fleet: &Fleet, since: Timestamp) -> FleetHistory {
-    let here = fleet.sessions().map(row);
-    let left = fleet.past().filter(|past| fleet.get(&past.id).is_none()).map(past_row);
-    let mut sessions: Vec<Row> = here.chain(left).collect();
+    let here = fleet.sessions().map(history_row);
+    let left = fleet.past_sessions().filter(|past| fleet.get(&past.id).is_none()).map(past_row);
+    let mut sessions: Vec<FleetHistoryRow> = here.chain(left).collect();
     for row in &mut sessions {
         row.spans.retain(|s| s.to.is_none_or(|to| to >= since));
     }
@@ -52,13 +52,13 @@ pub fn history(fleet: &Fleet, since: Timestamp) -> FleetHistory {
     FleetHistory { sessions }
 }
 
-fn row(session: &Session) -> Row {
+fn history_row(session: &Session) -> FleetHistoryRow {
     let mut spans = spans(&session.state_history, session.started_at);
     // The last stretch has the card's own label.
     let began = spans.pop().map_or(session.started_at, |last| last.from);
     let now = StateName::from_state(&session.shown.state);
     spans.push(span(began, session.ended_at, now, lens::session_label(session)));
-    Row {
+    FleetHistoryRow {
         id: session.id.clone(),
         title: session.title.clone(),
         project: session.project.name().to_owned(),
@@ -66,15 +66,15 @@ fn row(session: &Session) -> Row {
     }
 }
 
-fn past_row(past: &PastSession) -> Row {
+fn past_row(past: &PastSession) -> FleetHistoryRow {
     let mut spans = spans(&past.state_history, past.started_at);
     if let Some(last) = spans.last_mut() {
         last.to = Some(past.ended_at);
     }
-    Row { id: past.id.clone(), title: past.title.clone(), project: past.project.clone(), spans }
+    FleetHistoryRow { id: past.id.clone(), title: past.title.clone(), project: past.project.clone(), spans }
 }
 
-fn spans(strip: &StateHistory, started_at: Timestamp) -> Vec<Span> {
+fn spans(strip: &StateHistory, started_at: Timestamp) -> Vec<FleetSpan> {
     let label = |state: StateName| match state.group() {
         Group::Running => "Working".to_owned(),
         _ => state.title().to_owned(),
@@ -82,6 +82,6 @@ fn spans(strip: &StateHistory, started_at: Timestamp) -> Vec<Span> {
     strip.stretches(started_at).map(|(from, to, state)| span(from, to, state, label(state))).collect()
 }
 
-fn span(from: Timestamp, to: Option<Timestamp>, state: StateName, label: String) -> Span {
-    Span { from, to, group: state.group(), state, role: state.role(), label }
+fn span(from: Timestamp, to: Option<Timestamp>, state: StateName, label: String) -> FleetSpan {
+    FleetSpan { from, to, group: state.group(), state, role: state.role(), label }
 }

@@ -175,6 +175,12 @@ pub fn label(state: &AgentState) -> String {
         AgentState::Idle(IdleReason::EndedAway) => "Ended while Flightdeck was away".to_owned(),
         AgentState::Idle(IdleReason::Interrupted { tool: Some(tool) }) => format!("You interrupted {tool}"),
         AgentState::Idle(IdleReason::Interrupted { tool: None }) => "You interrupted".to_owned(),
+        AgentState::Idle(IdleReason::StoppedByHook { blocked_prompt: false }) => {
+            "Stopped by a hook".to_owned()
+        }
+        AgentState::Idle(IdleReason::StoppedByHook { blocked_prompt: true }) => {
+            "Prompt blocked by a hook".to_owned()
+        }
         AgentState::Idle(IdleReason::Failed { cause }) => format!("Failed: {cause}"),
         AgentState::Working(activity) => activity_label(activity),
         AgentState::Blocked(need) => need.label(),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::approval::answer::Decision;
-use crate::approval::policy::{Policy, PolicyOutcome, Request, Rule};
+use crate::approval::policy::{Policy, PolicyOutcome, PolicyRequest, PolicyRule};
 use crate::log::hold_rules::HoldRules;
 use crate::log::record::Record;
 use crate::text::one_line;
@@ -60,35 +60,39 @@ impl PolicyTest {
     }
 
     /// Counts only what one more rule changes.
-    pub fn of_new_rule(present: Policy, rule: Rule, holds: HoldRules) -> Self {
+    pub fn of_new_rule(present: Policy, rule: PolicyRule, holds: HoldRules) -> Self {
         let mut policy = present.clone();
         policy.rules.push(rule);
         Self { present: Some(present), ..Self::new(policy, holds) }
     }
 
     pub fn add(&mut self, record: &Record) {
-        let Some(request) = Request::from_record(record) else { return };
+        let Some(request) = PolicyRequest::from_record(record) else { return };
         self.report.asks += 1;
         let outcome = self.policy.decide(&request);
         if self.present.as_ref().is_some_and(|present| present.decide(&request) == outcome) {
             return;
         }
         let example = one_line(&request.summary(), EXAMPLE_CHARS_MAX);
-        if !self.holds.wants(record) && outcome.rules().is_some() {
-            return count(&mut self.report.left, NOT_HELD.to_owned(), None, example);
+        if !self.holds.holds_hook_of(record) && outcome.rules().is_some() {
+            return count_example(&mut self.report.left, NOT_HELD.to_owned(), None, example);
         }
         match &outcome {
             PolicyOutcome::Allow(_) => {
                 self.report.allowed += 1;
                 let rules = outcome.rules().unwrap_or_default();
-                count(&mut self.report.by_rule, rules, Some(Decision::Allow), example);
+                count_example(&mut self.report.by_rule, rules, Some(Decision::Allow), example);
             }
             PolicyOutcome::Deny(rule) => {
                 self.report.denied += 1;
-                count(&mut self.report.by_rule, rule.to_string(), Some(Decision::Deny), example);
+                count_example(&mut self.report.by_rule, rule.to_string(), Some(Decision::Deny), example);
             }
-            PolicyOutcome::LeftAlone(why) => count(&mut self.report.left, why.sentence(), None, example),
-            PolicyOutcome::NoRule => count(&mut self.report.left, "no rule".to_owned(), None, example),
+            PolicyOutcome::LeftAlone(why) => {
+                count_example(&mut self.report.left, why.sentence(), None, example)
+            }
+            PolicyOutcome::NoRule => {
+                count_example(&mut self.report.left, "no rule".to_owned(), None, example)
+            }
         }
     }
 
@@ -97,7 +101,7 @@ impl PolicyTest {
     }
 }
 
-fn count(rows: &mut Vec<PolicyRow>, name: String, decision: Option<Decision>, example: String) {
+fn count_example(rows: &mut Vec<PolicyRow>, name: String, decision: Option<Decision>, example: String) {
     let at = rows.iter().position(|row| row.name == name && row.decision == decision);
     let at = at.unwrap_or_else(|| {
         rows.push(PolicyRow { name, decision, count: 0, examples: Vec::new() });

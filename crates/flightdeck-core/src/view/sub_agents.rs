@@ -72,13 +72,13 @@ pub(super) fn cards(session: &Session) -> Vec<SubAgentCard> {
 }
 
 fn reported(session: &Session, id: &AgentId, child: &Child) -> SubAgentCard {
-    let (state, label) = match (child.ended_at, child.ledger.foremost()) {
+    let (state, label) = match (child.ended_at, child.ledger.most_urgent()) {
         (Some(_), _) if child.failed.is_some() => (SubAgentState::Failed, failed_label(child)),
         (Some(_), _) => (SubAgentState::Done, "Done".to_owned()),
         (None, Some(need)) => (SubAgentState::Blocked, lens::label(&AgentState::Blocked(need.clone()))),
         (None, None) => (SubAgentState::Working, lens::label(&child.state)),
     };
-    let status = match (child.ended_at, child.ledger.foremost()) {
+    let status = match (child.ended_at, child.ledger.most_urgent()) {
         (Some(_), _) => StatusCard::ENDED,
         (None, Some(need)) => StatusCard::new(&AgentState::Blocked(need.clone())),
         (None, None) => StatusCard::new(&child.state),
@@ -185,8 +185,8 @@ fn with_notes(session: &Session, card: SubAgentCard) -> SubAgentCard {
         description: note.and_then(|note| note.description.clone()),
         prompt: told.known.agent_lines.get(id).and_then(|lines| lines.prompt.clone()),
         tool_use_id: note.and_then(|note| note.tool_use_id.clone()),
-        tokens: told.known.agents.get(id).map(|usage| Tokens::of(usage.values())),
-        cost: told.agents.get(id).map(Cost::of),
+        tokens: told.known.agents.get(id).map(|usage| Tokens::sum_usage(usage.values())),
+        cost: told.agents.get(id).map(Cost::from_bill),
         ..card
     }
 }

@@ -10,7 +10,7 @@ use crate::limits::{CARD_PROMPT_CHARS_MAX, FAILURE_CHARS_MAX};
 use crate::log::approvals::{ANSWERED, ASK_GONE};
 use crate::log::event::{PARKED, Prompter, UNPARKED, prompter};
 use crate::log::from_registry::PROCESS_GONE;
-use crate::log::from_transcript::INTERRUPT_MARKED;
+use crate::log::from_transcript::TurnMark;
 use crate::log::record::{Record, Source};
 use crate::log::tool::ToolUse;
 use crate::text::one_line;
@@ -46,7 +46,7 @@ pub struct TimelineEvent {
 }
 
 impl TimelineEvent {
-    pub fn of(record: Record, with_payload: bool) -> Self {
+    pub fn from_record(record: Record, with_payload: bool) -> Self {
         Self {
             seq: record.seq,
             id: record.id.to_string(),
@@ -85,12 +85,12 @@ pub fn summary(record: &Record) -> String {
     match record.source {
         Source::Hook if record.name == STATUS_LINE => status_line(record),
         Source::Hook => HookName::parse(&record.name).map_or_else(String::new, |name| hook(name, record)),
-        _ => ours(record),
+        _ => our_sentence(record),
     }
 }
 
 /// Records that Flightdeck wrote itself.
-fn ours(record: &Record) -> String {
+fn our_sentence(record: &Record) -> String {
     let p = &record.payload;
     match (record.source, record.name.as_str()) {
         (Source::User, ANSWERED) => answered(p),
@@ -108,9 +108,11 @@ fn ours(record: &Record) -> String {
         (Source::User, "verdict_given") => verdict_given(p),
         (Source::User, FOCUSED) => "Its pane was brought to the front".to_owned(),
         (Source::User, REMOTE_ACTION) => remote_action(p),
-        (Source::Transcript, INTERRUPT_MARKED) => {
-            "The transcript says that the person interrupted".to_owned()
-        }
+        (Source::Transcript, name) if let Some(mark) = TurnMark::parse(name) => match mark {
+            TurnMark::Interrupted => "The transcript says that the person interrupted".to_owned(),
+            TurnMark::StoppedByHook => "A hook of the person ended the turn".to_owned(),
+            TurnMark::PromptBlocked => "A hook of the person blocked the prompt".to_owned(),
+        },
         (Source::Process, PROCESS_GONE) => "Its process is gone".to_owned(),
         (Source::Process, ASK_GONE) => match borrowed_text(p, "why").and_then(HoldEnd::parse) {
             Some(HoldEnd::Closed) => "The terminal's prompt was closed".to_owned(),
@@ -120,7 +122,7 @@ fn ours(record: &Record) -> String {
         (Source::Registry, _) => {
             let waits_for =
                 borrowed_text(p, "waitingFor").map(|what| format!(": {what}")).unwrap_or_default();
-            short(&format!(
+            one_short_line(&format!(
                 "The client says {}{waits_for}",
                 borrowed_text(p, "status").unwrap_or("nothing new")
             ))
@@ -133,12 +135,12 @@ fn ours(record: &Record) -> String {
 fn remote_action(p: &Map<String, Value>) -> String {
     let word = |name: &str| borrowed_text(p, name).unwrap_or("unknown");
     let refused = if flag(p, "accepted") { "" } else { ": not accepted here" };
-    short(&format!("{}, asked by {} on {}{refused}", word("action"), word("by"), word("from")))
+    one_short_line(&format!("{}, asked by {} on {}{refused}", word("action"), word("by"), word("from")))
 }
 
 fn hook(name: HookName, record: &Record) -> String {
     let p = &record.payload;
-    let field = |name: &str| text(p, name).map(|t| short(&t)).unwrap_or_default();
+    let field = |name: &str| text(p, name).map(|t| one_short_line(&t)).unwrap_or_default();
     // Without a value the label is omitted: the event's own name says more.
     let labelled = |label: &str, name: &str| {
         Some(field(name)).filter(|f| !f.is_empty()).map(|f| format!("{label}{f}")).unwrap_or_default()
@@ -155,7 +157,7 @@ fn hook(name: HookName, record: &Record) -> String {
         H::PostToolBatch => {
             let names =
                 list(p, "tool_calls").iter().filter_map(|c| borrowed_text(c.as_object()?, "tool_name"));
-            short(&names.collect::<Vec<_>>().join(", "))
+            one_short_line(&names.collect::<Vec<_>>().join(", "))
         }
         H::UserPromptSubmit if !by_person(record) => "Woken by the client: a task has news".to_owned(),
         H::UserPromptSubmit | H::UserPromptExpansion => field("prompt"),
@@ -192,7 +194,7 @@ fn hook(name: HookName, record: &Record) -> String {
     }
 }
 
-fn short(text: &str) -> String {
+fn one_short_line(text: &str) -> String {
     one_line(text, CARD_PROMPT_CHARS_MAX)
 }
 
@@ -202,15 +204,18 @@ fn answered(p: &Map<String, Value>) -> String {
     let answer = object(p, "answer").unwrap_or(&empty);
     let by = borrowed_text(answer, "via").unwrap_or("api");
     let by = borrowed_text(answer, "rule").map_or(by.to_owned(), |rule| format!("{by}: {rule}"));
-    short(&format!("{} ({by})", borrowed_text(answer, "decision").unwrap_or_default()))
+    one_short_line(&format!("{} ({by})", borrowed_text(answer, "decision").unwrap_or_default()))
 }
 
 /// What an effort told the agent: `Denied by no-force-push: Bash: git push --force`.
 fn verdict_given(p: &Map<String, Value>) -> String {
     let call = borrowed_text(p, "call").unwrap_or("a call");
+    if let Some(rule) = borrowed_text(p, "allowed_by") {
+        return one_short_line(&format!("Allowed once by guard rule {rule}: {call}"));
+    }
     match borrowed_text(p, "denied_by") {
-        Some(HEARTBEAT_RULE) => short(&format!("Held until the agent logs: {call}")),
-        Some(rule) => short(&format!("Denied by guard rule {rule}: {call}")),
+        Some(HEARTBEAT_RULE) => one_short_line(&format!("Held until the agent logs: {call}")),
+        Some(rule) => one_short_line(&format!("Denied by guard rule {rule}: {call}")),
         None if p.contains_key("handoff") => "The handoff of the window before was delivered".to_owned(),
         None if p.contains_key("warned") => "Told that the context is nearly full".to_owned(),
         None if p.contains_key("injections") => "An injection was delivered".to_owned(),
@@ -244,7 +249,7 @@ mod tests {
     fn what_the_name_alone_would_not_tell_is_said_in_words() {
         let said = |source, name: &str, payload: Value| {
             let Value::Object(payload) = payload else { unreachable!() };
-            summary(&Record::ours(source, name, "s", payload, EventId(1)))
+            summary(&Record::noticed_here(source, name, "s", payload, EventId(1)))
         };
         let said = [
             said(Source::Hook, "SessionStart", json!({"source": "startup"})),

@@ -35,7 +35,7 @@ pub struct WaitingCard {
 /// `None` while the session works or has ended. `said` is the last message of the agent.
 pub fn waiting(session: &Session, said: Option<&str>) -> Option<WaitingCard> {
     let (kind, label, icon) = match &session.shown.state {
-        AgentState::Idle(IdleReason::TurnEnded | IdleReason::EndedAway) if asks(session, said) => {
+        AgentState::Idle(IdleReason::TurnEnded | IdleReason::EndedAway) if asks_person(session, said) => {
             (WaitKind::Asks, "Asks you", "asks")
         }
         AgentState::Idle(IdleReason::TurnEnded) => (WaitKind::Idle, "Finished", "finished"),
@@ -44,6 +44,12 @@ pub fn waiting(session: &Session, said: Option<&str>) -> Option<WaitingCard> {
         }
         AgentState::Idle(IdleReason::Fresh) => (WaitKind::Idle, "Ready", "fresh"),
         AgentState::Idle(IdleReason::Interrupted { .. }) => (WaitKind::Interrupted, "Interrupted", "pause"),
+        AgentState::Idle(IdleReason::StoppedByHook { blocked_prompt: false }) => {
+            (WaitKind::Idle, "Stopped by a hook", "pause")
+        }
+        AgentState::Idle(IdleReason::StoppedByHook { blocked_prompt: true }) => {
+            (WaitKind::Idle, "Prompt blocked by a hook", "pause")
+        }
         AgentState::Idle(IdleReason::Failed { .. }) => (WaitKind::Failed, "Failed", "triangle"),
         AgentState::Blocked(_) => {
             (WaitKind::Blocks, "Blocked", StateName::from_state(&session.shown.state).icon())
@@ -55,7 +61,7 @@ pub fn waiting(session: &Session, said: Option<&str>) -> Option<WaitingCard> {
 }
 
 /// The intent of the message of the last Stop decides. Without one, the form of the last message does.
-fn asks(session: &Session, said: Option<&str>) -> bool {
+fn asks_person(session: &Session, said: Option<&str>) -> bool {
     match session.idle_intent() {
         Some(found) => found.intent == Intent::Question,
         None => said.is_some_and(ends_in_a_question),

@@ -77,7 +77,7 @@ pub fn clip(name: Option<HookName>, payload: &mut Map<String, Value>, bytes: usi
         return false;
     }
     let (budget, levels) = match name {
-        _ if asks(name, payload) => (PAYLOAD_BYTES_MAX, &LEVELS[..]),
+        _ if asks_person(name, payload) => (PAYLOAD_BYTES_MAX, &LEVELS[..]),
         Some(
             HookName::PreToolUse
             | HookName::PostToolUse
@@ -90,8 +90,8 @@ pub fn clip(name: Option<HookName>, payload: &mut Map<String, Value>, bytes: usi
         return false;
     }
     let cut = levels.iter().find_map(|level| Cut::new(*level, budget - MARK_BYTES).payload(payload));
-    let mut cut = cut.unwrap_or_else(|| bones(payload));
-    mark(&mut cut, payload.get("tool_input"))["bytes"] = bytes.into();
+    let mut cut = cut.unwrap_or_else(|| fields_of_the_fold(payload));
+    mark_as_clipped(&mut cut, payload.get("tool_input"))["bytes"] = bytes.into();
     *payload = cut;
     true
 }
@@ -103,7 +103,7 @@ pub fn clip_to(payload: &mut Map<String, Value>, budget: usize) {
     let digest = input_digest(payload);
     let room = budget.saturating_sub(MARK_BYTES);
     let cut = LEVELS.iter().find_map(|level| Cut::new(*level, room).payload(payload));
-    let mut cut = cut.unwrap_or_else(|| bones(payload));
+    let mut cut = cut.unwrap_or_else(|| fields_of_the_fold(payload));
     cut.insert(MARK.into(), json!({ "input_digest": format!("{digest:016x}"), "bytes": bytes }));
     *payload = cut;
 }
@@ -117,7 +117,7 @@ pub fn shorten(map: &mut Map<String, Value>, bytes: usize) {
 }
 
 /// Marks a clipped payload, or a clipped call in it, with the digest of its whole input.
-fn mark<'a>(cut: &'a mut Map<String, Value>, input: Option<&Value>) -> &'a mut Value {
+fn mark_as_clipped<'a>(cut: &'a mut Map<String, Value>, input: Option<&Value>) -> &'a mut Value {
     cut.insert(MARK.into(), json!({ "input_digest": format!("{:016x}", digest(input)) }));
     &mut cut[MARK]
 }
@@ -143,7 +143,7 @@ fn is_clipped_text(text: &str) -> bool {
 }
 
 /// Whether a person decides on it, or has decided.
-fn asks(name: Option<HookName>, payload: &Map<String, Value>) -> bool {
+fn asks_person(name: Option<HookName>, payload: &Map<String, Value>) -> bool {
     matches!(name, Some(HookName::PermissionRequest | HookName::Elicitation))
         || matches!(lenient::borrowed_text(payload, "tool_name"), Some("AskUserQuestion" | "ExitPlanMode"))
 }
@@ -181,7 +181,7 @@ impl Cut {
             let key = self.key(key)?;
             cut.insert(key, value);
         }
-        self.more(others, &mut cut)?;
+        self.add_omitted_count(others, &mut cut)?;
         Some(cut)
     }
 
@@ -194,7 +194,7 @@ impl Cut {
                 && kept.get("tool_input") != Some(input)
             {
                 self.spend(MARK_BYTES)?;
-                mark(kept, Some(input));
+                mark_as_clipped(kept, Some(input));
             }
             self.spend(1)?;
             cut.push(kept);
@@ -236,7 +236,7 @@ impl Cut {
             let value = self.value(value, depth + 1)?;
             cut.insert(self.key(key)?, value);
         }
-        self.more(fields.len(), &mut cut)?;
+        self.add_omitted_count(fields.len(), &mut cut)?;
         self.spend(2)?;
         Some(cut)
     }
@@ -255,7 +255,7 @@ impl Cut {
     }
 
     /// Adds a note with the number of omitted fields.
-    fn more(&mut self, of: usize, cut: &mut Map<String, Value>) -> Option<()> {
+    fn add_omitted_count(&mut self, of: usize, cut: &mut Map<String, Value>) -> Option<()> {
         let over = of.saturating_sub(self.level.items);
         if over > 0 {
             let key = self.key("…")?;
@@ -271,7 +271,7 @@ impl Cut {
 }
 
 /// The result if no level fits: only the fields that the fold reads. The lists above bound it for any input.
-fn bones(payload: &Map<String, Value>) -> Map<String, Value> {
+fn fields_of_the_fold(payload: &Map<String, Value>) -> Map<String, Value> {
     let small = |map: &Map<String, Value>, bytes_max: usize| {
         let kept = KEPT.iter().filter_map(|key| Some((*key, map.get(*key)?)));
         let kept = kept.filter_map(|(key, value)| match value {
@@ -288,7 +288,7 @@ fn bones(payload: &Map<String, Value>) -> Map<String, Value> {
             let mut entry = small(map, KEPT_IN_LIST_BYTES_MAX);
             entry.retain(|key, _| matches!(key.as_str(), "tool_name" | "tool_use_id" | "type" | "status"));
             if let Some(input) = map.get("tool_input") {
-                mark(&mut entry, Some(input));
+                mark_as_clipped(&mut entry, Some(input));
             }
             Value::Object(entry)
         };

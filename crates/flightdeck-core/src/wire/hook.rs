@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::limits::SESSION_ID_BYTES_MAX;
 use crate::time::Timestamp;
-use crate::wire::hook_name::{Form, HookName};
+use crate::wire::hook_name::{HookForm, HookName};
 use crate::wire::lenient::text;
 
 const NAME: &str = "hook_event_name";
@@ -65,7 +65,7 @@ impl HookDraft {
     /// Whether the client waits for the reply to this hook and takes a verdict from it. An async handler has no reader for one.
     pub fn hears_verdict(&self) -> bool {
         let name = self.name().and_then(|name| HookName::parse(&name));
-        let is_sync = name.is_some_and(|name| matches!(name.info().form, Form::Sync | Form::Held));
+        let is_sync = name.is_some_and(|name| matches!(name.info().form, HookForm::Sync | HookForm::Held));
         is_sync || self.env.get(WAITS) == Some(&Value::Bool(true))
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// How a handler of Flightdeck runs in the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum HookForm {
     /// The client waits: the event must arrive, and in order.
     Sync,
     /// Fire and forget: no latency and no flicker in the client's spinner. While an effort is active, some of these are
@@ -24,7 +24,7 @@ pub struct HookInfo {
     pub name: HookName,
     /// First client version known to accept the name in `settings.json`.
     pub since: (u16, u16, u16),
-    pub form: Form,
+    pub form: HookForm,
     /// Whether the client ever sends it to an `http` handler.
     pub over_http: bool,
 }
@@ -61,7 +61,7 @@ macro_rules! hook_events {
     };
 }
 
-use Form::{Async, Held, Never, Sync};
+use HookForm::{Async, Held, Never, Sync};
 
 // Sources for `since`: the client's public changelog; otherwise 2.1.325, the version in which the event was first seen.
 hook_events! {

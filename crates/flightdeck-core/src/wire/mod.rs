@@ -8,6 +8,7 @@ pub mod lenient;
 pub mod registry;
 mod scan;
 pub mod status_line;
+pub mod suggestion;
 pub mod tokens;
 pub mod tool_names;
 pub mod transcript;

@@ -59,7 +59,7 @@ pub struct Limit {
 
 impl RateLimits {
     /// The limits that have not been reset since.
-    pub fn at(self, now: Timestamp) -> Option<Self> {
+    pub fn still_valid_at(self, now: Timestamp) -> Option<Self> {
         let holds = |limit: &Limit| limit.resets_at.is_none_or(|at| at > now);
         let now = Self { five_hour: self.five_hour.filter(holds), seven_day: self.seven_day.filter(holds) };
         (now.five_hour.is_some() || now.seven_day.is_some()).then_some(now)
@@ -96,14 +96,14 @@ const KEPT: &[&[&str]] = &[
 pub fn draft(payload: &Map<String, Value>, env: Map<String, Value>) -> HookDraft {
     let mut kept = Map::from_iter([("hook_event_name".to_owned(), STATUS_LINE.into())]);
     for path in KEPT {
-        if let Some(value) = leaf(payload, path) {
-            put(&mut kept, path, value.clone());
+        if let Some(value) = value_at_path(payload, path) {
+            insert_at_path(&mut kept, path, value.clone());
         }
     }
     HookDraft { name_in_path: None, payload: kept, env, bytes: 0 }
 }
 
-fn leaf<'a>(map: &'a Map<String, Value>, path: &[&str]) -> Option<&'a Value> {
+fn value_at_path<'a>(map: &'a Map<String, Value>, path: &[&str]) -> Option<&'a Value> {
     let (name, folders) = path.split_last()?;
     let holder = folders.iter().try_fold(map, |map, folder| object(map, folder))?;
     holder.get(*name).filter(|value| match value {
@@ -113,14 +113,14 @@ fn leaf<'a>(map: &'a Map<String, Value>, path: &[&str]) -> Option<&'a Value> {
     })
 }
 
-fn put(map: &mut Map<String, Value>, path: &[&str], value: Value) {
+fn insert_at_path(map: &mut Map<String, Value>, path: &[&str], value: Value) {
     match path {
         [] => {}
         [name] => drop(map.insert((*name).to_owned(), value)),
         [folder, rest @ ..] => {
             let inner = map.entry(*folder).or_insert_with(|| Value::Object(Map::new()));
             if let Value::Object(inner) = inner {
-                put(inner, rest, value);
+                insert_at_path(inner, rest, value);
             }
         }
     }
@@ -287,9 +287,9 @@ mod tests {
         let at = Timestamp::from_millis;
         let limit = |ms| Some(Limit { percent: 80.0, resets_at: Some(at(ms)) });
         let limits = RateLimits { five_hour: limit(10), seven_day: limit(99) };
-        assert_eq!(limits.at(at(9)), Some(limits));
-        assert_eq!(limits.at(at(10)).unwrap().five_hour, None);
-        assert_eq!(limits.at(at(99)), None);
+        assert_eq!(limits.still_valid_at(at(9)), Some(limits));
+        assert_eq!(limits.still_valid_at(at(10)).unwrap().five_hour, None);
+        assert_eq!(limits.still_valid_at(at(99)), None);
     }
     fn anything() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![

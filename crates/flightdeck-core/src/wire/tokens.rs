@@ -34,15 +34,15 @@ impl Usage {
     }
 
     pub fn add(&mut self, other: &Self) {
-        self.each(other, u64::saturating_add);
+        self.combine(other, u64::saturating_add);
     }
 
     /// Subtracts what was added before.
     pub fn take_back(&mut self, other: &Self) {
-        self.each(other, u64::saturating_sub);
+        self.combine(other, u64::saturating_sub);
     }
 
-    fn each(&mut self, other: &Self, op: impl Fn(u64, u64) -> u64) {
+    fn combine(&mut self, other: &Self, op: impl Fn(u64, u64) -> u64) {
         self.input = op(self.input, other.input);
         self.output = op(self.output, other.output);
         self.cache_read = op(self.cache_read, other.cache_read);

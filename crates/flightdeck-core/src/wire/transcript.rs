@@ -1,6 +1,6 @@
 //! One line of a transcript. Most lines and most bytes are skipped without being parsed into values.
 //!
-//! [`billed_usage`] reads only the usage, for history; [`Line::parse`] reads everything a card shows, for live sessions.
+//! [`billed_usage`] reads only the usage, for history; [`TranscriptLine::parse`] reads everything a card shows, for live sessions.
 //! Both are lenient: an unknown type, a missing field or another shape is ignored.
 
 use std::borrow::Cow;
@@ -186,7 +186,7 @@ fn usage(s: &mut Scan<'_>) -> Option<(Usage, bool)> {
 
 /// A line of the main file or of a subagent's file, with the fields that a card shows.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Line<'a> {
+pub struct TranscriptLine<'a> {
     pub at: Option<Timestamp>,
     pub cwd: Option<Cow<'a, str>>,
     pub git_branch: Option<Cow<'a, str>>,
@@ -207,6 +207,10 @@ pub enum LineKind<'a> {
     Prompt(Cow<'a, str>),
     /// The person interrupted the turn.
     Interrupted,
+    /// A hook of the person ended the turn.
+    StoppedByHook,
+    /// A hook of the person blocked a prompt: the client did not send it to the model.
+    PromptBlocked,
     /// A command that the person runs with `!`.
     ShellCommand(Cow<'a, str>),
     /// The output of that command: it has ended.
@@ -264,7 +268,7 @@ pub enum Todos {
 }
 
 #[derive(Default)]
-struct Wire<'a> {
+struct RawLine<'a> {
     kind: Option<&'a [u8]>,
     subtype: Option<&'a [u8]>,
     message: Option<&'a [u8]>,
@@ -282,14 +286,19 @@ struct Wire<'a> {
     cached_for: Option<&'a [u8]>,
     not_typed: bool,
     sidechain: bool,
+    /// An attachment that says that a hook ended the turn.
+    stopped_by_hook: bool,
+    prevents_continuation: bool,
 }
 
 /// How the client's line about an interrupt begins: "…by user]" or "…by user for tool use]".
 const INTERRUPT_MARKER: &str = "[Request interrupted by user";
 
+/// The type of the attachment which says that a hook ended the turn.
+const STOPPED_BY_HOOK: &[u8] = b"hook_stopped_continuation";
+
 /// Types that change nothing on a card, some of them 40 kB long.
-const PASSED_OVER: [&[u8]; 12] = [
-    b"attachment",
+const PASSED_OVER: [&[u8]; 11] = [
     b"api-request",
     b"api-request-shape",
     b"api-request-blob",
@@ -303,31 +312,47 @@ const PASSED_OVER: [&[u8]; 12] = [
     b"file-history-delta",
 ];
 
-impl<'a> Line<'a> {
+impl<'a> TranscriptLine<'a> {
     pub fn parse(line: &'a [u8]) -> Result<Self, Unreadable> {
-        let mut wire = Wire::default();
+        let mut raw = RawLine::default();
         let mut passed_over = false;
         let walked = Scan::new(line).members(|s, key| {
             match key {
                 b"type" => {
-                    wire.kind = s.text()?;
-                    passed_over = wire.kind.is_some_and(|kind| PASSED_OVER.contains(&kind));
+                    raw.kind = s.text()?;
+                    passed_over = raw.kind.is_some_and(|kind| PASSED_OVER.contains(&kind));
                 }
-                b"attachment" => passed_over = true,
-                _ => wire.take(s, key)?,
+                b"attachment" => {
+                    raw.stopped_by_hook = is_of_type(s, STOPPED_BY_HOOK).unwrap_or(false);
+                    passed_over = !raw.stopped_by_hook;
+                }
+                _ => raw.read_field(s, key)?,
             }
             Some(!passed_over)
         });
         match (passed_over, walked) {
             (true, _) => Ok(Self::default()),
-            (false, Some(())) => Ok(wire.line(line)),
+            (false, Some(())) => Ok(raw.line(line)),
             (false, None) => Err(Unreadable),
         }
     }
 }
 
-impl<'a> Wire<'a> {
-    fn take(&mut self, s: &mut Scan<'a>, key: &[u8]) -> Option<()> {
+/// Whether the `type` of the object here is this one. Reads the whole object only if it is.
+fn is_of_type(s: &mut Scan<'_>, wanted: &[u8]) -> Option<bool> {
+    let mut is_wanted = false;
+    s.members(|s, key| {
+        if key != b"type" {
+            return s.skip().map(|()| true);
+        }
+        is_wanted = s.text()? == Some(wanted);
+        Some(is_wanted)
+    })?;
+    Some(is_wanted)
+}
+
+impl<'a> RawLine<'a> {
+    fn read_field(&mut self, s: &mut Scan<'a>, key: &[u8]) -> Option<()> {
         match key {
             b"message" => self.message = Some(s.value()?),
             b"toolUseResult" => self.result = Some(s.value()?),
@@ -343,6 +368,7 @@ impl<'a> Wire<'a> {
             b"reason" => self.reason = s.text()?,
             b"isSidechain" => self.sidechain = s.value()? == b"true",
             b"content" => self.content = Some(s.value()?),
+            b"preventContinuation" => self.prevents_continuation = s.value()? == b"true",
             b"promptCacheRequested" => self.cached_for = s.text()?,
             b"isMeta" | b"isCompactSummary" => self.not_typed |= s.value()? == b"true",
             _ => s.skip()?,
@@ -350,8 +376,8 @@ impl<'a> Wire<'a> {
         Some(())
     }
 
-    fn line(self, line: &'a [u8]) -> Line<'a> {
-        Line {
+    fn line(self, line: &'a [u8]) -> TranscriptLine<'a> {
+        TranscriptLine {
             at: self.timestamp.and_then(timestamp),
             cwd: self.cwd.and_then(string),
             git_branch: self.branch.and_then(string).filter(|b| !b.is_empty()),
@@ -375,6 +401,10 @@ impl<'a> Wire<'a> {
             }
             b"user" => return self.user(),
             b"system" if self.subtype == Some(b"compact_boundary") => LineKind::Compacted,
+            b"system" if self.subtype == Some(b"informational") && self.prevents_continuation => {
+                LineKind::PromptBlocked
+            }
+            b"attachment" if self.stopped_by_hook => LineKind::StoppedByHook,
             b"ai-title" => LineKind::AiTitle(title()?),
             b"custom-title" => LineKind::CustomTitle(title()?),
             b"queue-operation" => match self.operation? {
@@ -518,9 +548,9 @@ fn tool_result(json: &[u8]) -> Option<ToolResult<'_>> {
             b"structuredPatch" => patch = Some(value),
             b"content" => written = Some(value),
             b"type" => created = value == b"\"create\"",
-            b"newTodos" => result.todos = small(value).map(|v| Todos::All(todo_list(&v))),
-            b"tasks" => result.todos = small(value).map(|v| Todos::All(todo_list(&v))),
-            b"task" => result.todos = small(value).and_then(|v| created_todo(&v)),
+            b"newTodos" => result.todos = parse_if_small(value).map(|v| Todos::All(todo_list(&v))),
+            b"tasks" => result.todos = parse_if_small(value).map(|v| Todos::All(todo_list(&v))),
+            b"task" => result.todos = parse_if_small(value).and_then(|v| created_todo(&v)),
             b"taskId" => moved_id = string(value),
             b"statusChange" => moved_to = field(value, b"to"),
             _ => {}
@@ -545,7 +575,7 @@ fn tool_result(json: &[u8]) -> Option<ToolResult<'_>> {
 /// Longest list of to-dos that is read: a hundred of them are a few kilobytes.
 const TODOS_BYTES_MAX: usize = 256 * 1024;
 
-fn small(json: &[u8]) -> Option<Value> {
+fn parse_if_small(json: &[u8]) -> Option<Value> {
     serde_json::from_slice(json.get(..json.len().min(TODOS_BYTES_MAX))?).ok()
 }
 

@@ -11,7 +11,7 @@ use flightdeck_core::log::record::EventId;
 use flightdeck_core::rules::Rules;
 
 use crate::registry::tell_all;
-use crate::script::{at, card, read};
+use crate::script::{at_seconds, card, read};
 
 /// A session whose request for permission is answered from here at second 3.
 fn answered(decision: Decision, before: &str) -> Fleet {
@@ -23,9 +23,9 @@ fn answered(decision: Decision, before: &str) -> Fleet {
     tell_all(&mut fleet, &format!("{asks}\n{before}").replace("\n\n", "\n"));
     let ask = card(&fleet, "s").asks[0].id.clone();
     let mut record =
-        answered_record(&"s".into(), &ask, &Answer::plain(decision, AnsweredBy::Web), EventId(99));
+        answered_record(&"s".into(), &ask, &Answer::without_details(decision, AnsweredBy::Web), EventId(99));
     record.seq = fleet.last_seq() + 1;
-    from_hook::stamp(&mut record, at("3"), fleet.now());
+    from_hook::stamp(&mut record, at_seconds("3"), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
     fleet
 }
@@ -33,7 +33,7 @@ fn answered(decision: Decision, before: &str) -> Fleet {
 #[track_caller]
 fn ends(mut fleet: Fleet, after: &str, how: AskOutcome, reads: &str) {
     tell_all(&mut fleet, after);
-    let _ = fleet.tick(at("20"));
+    let _ = fleet.tick(at_seconds("20"));
     let card = card(&fleet, "s");
     let end = card.asks[0].resolution.clone().unwrap();
     assert_eq!((end.how, read(&card).as_str()), (how, reads));
@@ -105,7 +105,7 @@ fn the_other_of_two(
     let ask = card(&fleet, "s").asks[0].id.clone();
     let mut record = end(&fleet, &ask);
     record.seq = fleet.last_seq() + 1;
-    from_hook::stamp(&mut record, at("3"), fleet.now());
+    from_hook::stamp(&mut record, at_seconds("3"), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
     let other =
         card(&fleet, "s").asks.iter().find(|a| a.id != ask).and_then(|a| a.resolution.clone()).unwrap();
@@ -115,7 +115,8 @@ fn the_other_of_two(
 #[test]
 fn a_turn_refused_with_one_request_refuses_the_other() {
     let here = the_other_of_two(|_, ask| {
-        let answer = Answer { interrupt: Some(true), ..Answer::plain(Decision::Deny, AnsweredBy::Web) };
+        let answer =
+            Answer { interrupt: Some(true), ..Answer::without_details(Decision::Deny, AnsweredBy::Web) };
         answered_record(&"s".into(), ask, &answer, EventId(99))
     });
     assert_eq!(here, (AskOutcome::DeniedAndInterrupted, Some(AnsweredBy::Web)));
@@ -133,10 +134,14 @@ fn a_form_that_was_filled_in_was_not_refused() {
         2 Elicitation mcp_server_name=lab message=Name?",
     );
     let ask = card(&fleet, "s").asks[0].id.clone();
-    let mut record =
-        answered_record(&"s".into(), &ask, &Answer::plain(Decision::Allow, AnsweredBy::Web), EventId(99));
+    let mut record = answered_record(
+        &"s".into(),
+        &ask,
+        &Answer::without_details(Decision::Allow, AnsweredBy::Web),
+        EventId(99),
+    );
     record.seq = fleet.last_seq() + 1;
-    from_hook::stamp(&mut record, at("3"), fleet.now());
+    from_hook::stamp(&mut record, at_seconds("3"), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
     assert_eq!(fleet.get("s").unwrap().shown.because.rule, flightdeck_core::rules::Rule::AllowedHere);
 }
@@ -151,6 +156,6 @@ fn an_ask_of_a_session_that_was_replaced_leaves_its_card_like_any_other() {
         2 SessionStart source=resume session_id=b pid=7 proc_start=1",
     );
     assert_eq!(card(&fleet, "a").asks[0].resolution.as_ref().unwrap().how, AskOutcome::SessionEnded);
-    let _ = fleet.tick(at("63"));
+    let _ = fleet.tick(at_seconds("63"));
     assert_eq!(card(&fleet, "a").asks.len(), 0);
 }

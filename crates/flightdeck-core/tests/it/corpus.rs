@@ -10,7 +10,7 @@ use flightdeck_core::log::{from_hook, from_registry};
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view;
-use flightdeck_sim::corpus::{HookRecord, RegistryRecord, Scenario, scenarios};
+use flightdeck_sim::corpus::{CapturedScenario, HookRecord, RegistryRecord, scenarios};
 
 use crate::script;
 
@@ -52,13 +52,13 @@ fn every_scenario_with_the_clients_own_registry_matches_its_snapshot() {
     }
 }
 
-fn first_ms(scenario: &Scenario) -> i64 {
+fn first_ms(scenario: &CapturedScenario) -> i64 {
     let hooks = scenario.hooks.iter().map(|h| h.t_ms);
     hooks.chain(scenario.registry.iter().map(|r| r.t_ms)).min().unwrap_or_default()
 }
 
 /// Plays hooks and registry by time, and every timer at its moment; `see` is shown the fleet after each.
-pub(crate) fn replay(scenario: &Scenario, mut see: impl FnMut(&Fleet, i64, &str)) {
+pub(crate) fn replay(scenario: &CapturedScenario, mut see: impl FnMut(&Fleet, i64, &str)) {
     let hooks = scenario.hooks.iter().map(|h| (h.t_ms, Told::Hook(h)));
     let registry = scenario.registry.iter().map(|r| (r.t_ms, Told::Registry(r)));
     let mut all: Vec<_> = hooks.chain(registry).collect();

@@ -11,16 +11,16 @@ use flightdeck_core::view::sub_agents::SubAgentState;
 use serde_json::{Value, json};
 
 use crate::registry::tell_all;
-use crate::script::{at, card, tell};
+use crate::script::{at_seconds, card, tell};
 
 fn summary(lines: &[Value]) -> Summary {
     let mut fold = Fold::default();
-    lines.iter().for_each(|line| drop(fold.take(TranscriptFile::Main, line.to_string().as_bytes())));
-    Summary::of(fold.known().clone(), PriceTable::shipped())
+    lines.iter().for_each(|line| drop(fold.count_line(TranscriptFile::Main, line.to_string().as_bytes())));
+    Summary::with_prices(fold.enrichment().clone(), PriceTable::shipped())
 }
 
 fn answer(second: &str, model: &str) -> Value {
-    json!({"type": "assistant", "timestamp": at(second).to_string(), "requestId": second, "gitBranch": "main",
+    json!({"type": "assistant", "timestamp": at_seconds(second).to_string(), "requestId": second, "gitBranch": "main",
         "message": {"id": "m", "model": model, "content": [{"type": "text", "text": "Done."}],
             "usage": {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 100_000}}})
 }
@@ -58,15 +58,15 @@ fn with_agents(agents: &[(&str, &str, bool)]) -> Summary {
     let mut fold = Fold::default();
     for (id, second, _) in agents {
         let line = |kind: &str, at: String| json!({"type": kind, "timestamp": at, "message": {"content": "please count"}});
-        let first = line("user", at(second).to_string());
-        let last = line("system", (at(second) + Millis::seconds(3)).to_string());
+        let first = line("user", at_seconds(second).to_string());
+        let last = line("system", (at_seconds(second) + Millis::seconds(3)).to_string());
         for line in [first, last] {
-            fold.take(TranscriptFile::Agent(id), line.to_string().as_bytes());
+            fold.count_line(TranscriptFile::Agent(id), line.to_string().as_bytes());
         }
     }
     let notes = agents.iter().map(|(id, _, finished)| ((*id).to_owned(), note("Explore", *finished)));
     let files = SessionFiles { agents: notes.collect(), ..SessionFiles::default() };
-    Summary { files, ..Summary::of(fold.known().clone(), PriceTable::shipped()) }
+    Summary { files, ..Summary::with_prices(fold.enrichment().clone(), PriceTable::shipped()) }
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn subagents_that_only_the_transcripts_know_are_on_the_card() {
         let agents = card(fleet, "s").sub_agents;
         agents.iter().map(|a| format!("{} {} {:?} {:?}", a.id, a.agent_type, a.state, a.ended_at)).collect()
     };
-    let over = format!("over Explore Done {:?}", Some(at("7")));
+    let over = format!("over Explore Done {:?}", Some(at_seconds("7")));
     assert_eq!(shown(&fleet), [over.as_str(), "seen Explore Working None", "told Plan Working None"]);
     let agents = card(&fleet, "s").sub_agents;
     let told = agents.last().unwrap();
@@ -113,10 +113,11 @@ fn running_is_ordered_by_the_turn_start_that_the_card_shows() {
     let mut fleet = Fleet::new(Rules::default());
     // Session `s` has no prompt from a hook; its transcript says that its turn began at 10. Session `b` got its prompt at 40.
     tell(&mut fleet, "50 PreToolUse tool_name=Bash tool_use_id=a\n40 UserPromptSubmit prompt=x session_id=b");
-    let prompt = json!({"type": "user", "timestamp": at("10").to_string(), "message": {"content": "go"}});
+    let prompt =
+        json!({"type": "user", "timestamp": at_seconds("10").to_string(), "message": {"content": "go"}});
     fleet.enrich(&"s".into(), summary(&[prompt]));
     let (a, b) = (card(&fleet, "s"), card(&fleet, "b"));
-    assert_eq!(a.current_turn_started_at, Some(at("10")));
+    assert_eq!(a.current_turn_started_at, Some(at_seconds("10")));
     assert!(b.rank.default < a.rank.default, "the newest turn is on top");
 }
 
@@ -126,10 +127,10 @@ fn a_warm_cache_turns_cold_by_itself_and_the_card_moves_down() {
     tell(&mut fleet, "1 UserPromptSubmit prompt=x\n2 Stop");
     fleet.enrich(&"s".into(), summary(&[answer("2", "claude-opus-5-5")]));
     let warm = card(&fleet, "s");
-    assert_eq!((warm.cache.status, warm.cache.expires_at), (CacheStatus::Warm, Some(at("302"))));
-    assert_eq!(fleet.tick(at("301.9")), []);
-    assert_eq!(fleet.next_wake(), Some(at("302")));
-    assert_eq!(fleet.tick(at("302")), [Effect::Changed("s".into())]);
+    assert_eq!((warm.cache.status, warm.cache.expires_at), (CacheStatus::Warm, Some(at_seconds("302"))));
+    assert_eq!(fleet.tick(at_seconds("301.9")), []);
+    assert_eq!(fleet.next_wake(), Some(at_seconds("302")));
+    assert_eq!(fleet.tick(at_seconds("302")), [Effect::Changed("s".into())]);
     let cold = card(&fleet, "s");
     assert_eq!(cold.cache.status, CacheStatus::Cold);
     assert!(cold.rank.default > warm.rank.default);
@@ -183,11 +184,11 @@ fn a_snapshot_is_the_same_with_and_without_transcripts() {
 }
 
 fn user(second: &str, content: &str) -> Value {
-    json!({"type": "user", "timestamp": at(second).to_string(), "message": {"role": "user", "content": content}})
+    json!({"type": "user", "timestamp": at_seconds(second).to_string(), "message": {"role": "user", "content": content}})
 }
 
 fn queue(second: &str, operation: &str, content: &str) -> Value {
-    json!({"type": "queue-operation", "timestamp": at(second).to_string(), "operation": operation, "content": content})
+    json!({"type": "queue-operation", "timestamp": at_seconds(second).to_string(), "operation": operation, "content": content})
 }
 
 #[test]
@@ -250,11 +251,35 @@ fn shells_are_counted_from_hooks_and_transcript_and_are_a_range_if_uncertain() {
 #[test]
 fn an_interrupt_marker_is_read_from_either_form_of_its_line() {
     for text in ["[Request interrupted by user]", "[Request interrupted by user for tool use]"] {
-        let blocks = json!({"type": "user", "timestamp": at("4").to_string(),
+        let blocks = json!({"type": "user", "timestamp": at_seconds("4").to_string(),
             "message": {"role": "user", "content": [{"type": "text", "text": text}]}});
-        assert_eq!(summary(&[blocks]).known.interrupted_at, Some(at("4")), "{text}");
+        assert_eq!(summary(&[blocks]).known.interrupted_at, Some(at_seconds("4")), "{text}");
     }
     assert_eq!(summary(&[user("4", "why [Request interrupted by user]?")]).known.interrupted_at, None);
+}
+
+#[test]
+fn the_lines_of_a_hook_that_ended_a_turn_or_blocked_a_prompt_are_read() {
+    let at = at_seconds("4");
+    let stopped = |attachment: Value| {
+        let line = json!({"parentUuid": null, "isSidechain": false, "attachment": attachment, "type": "attachment",
+            "uuid": "u", "timestamp": at.to_string(), "sessionId": "s"});
+        summary(&[line]).known.stopped_by_hook_at
+    };
+    let hook = json!({"type": "hook_stopped_continuation", "message": "enough", "hookName": "PreToolUse:Bash",
+        "toolUseID": "1", "hookEvent": "PreToolUse"});
+    assert_eq!(stopped(hook), Some(at));
+    for other in
+        [json!({"type": "hook_success", "stdout": "hook_stopped_continuation"}), json!([]), json!("x")]
+    {
+        assert_eq!(stopped(other.clone()), None, "{other}");
+    }
+    let said = |prevents: bool| {
+        let line = json!({"type": "system", "subtype": "informational", "timestamp": at.to_string(),
+            "content": "UserPromptSubmit operation blocked by hook:\nnot today", "preventContinuation": prevents});
+        summary(&[line]).known.prompt_blocked_at
+    };
+    assert_eq!((said(true), said(false)), (Some(at), None));
 }
 
 #[test]
@@ -273,7 +298,7 @@ fn the_subagent_of_a_terminal_that_was_killed_does_not_work_on_in_the_other_term
     let agents = card(&fleet, "s").sub_agents;
     assert_eq!(
         agents.iter().map(|a| (a.state, a.ended_at)).collect::<Vec<_>>(),
-        [(SubAgentState::Done, Some(at("9")))]
+        [(SubAgentState::Done, Some(at_seconds("9")))]
     );
     // The third terminal may stay.
     tell_all(
@@ -299,13 +324,13 @@ fn a_subagent_that_no_hook_reported_ended_when_the_client_was_idle() {
 }
 
 fn said(second: &str, text: &str) -> Value {
-    json!({"type": "assistant", "timestamp": at(second).to_string(), "requestId": second,
+    json!({"type": "assistant", "timestamp": at_seconds(second).to_string(), "requestId": second,
         "message": {"id": second, "model": "claude-opus-5-5", "content": [{"type": "text", "text": text}],
             "usage": {"input_tokens": 10, "output_tokens": 5}}})
 }
 
 fn typed(second: &str, text: &str) -> Value {
-    json!({"type": "user", "timestamp": at(second).to_string(), "message": {"content": text}})
+    json!({"type": "user", "timestamp": at_seconds(second).to_string(), "message": {"content": text}})
 }
 
 #[test]
@@ -321,10 +346,10 @@ fn a_turn_that_only_the_registry_and_the_transcript_report_replaces_the_message_
     );
     let mut lines = vec![typed("1.1", "first"), said("2.9", "One."), typed("10.1", "second")];
     fleet.enrich(&"s".into(), summary(&lines));
-    let _ = fleet.tick(at("11"));
+    let _ = fleet.tick(at_seconds("11"));
     let working = card(&fleet, "s");
     assert_eq!(working.last_user_message.as_deref(), Some("second"));
-    assert_eq!(working.current_turn_started_at, Some(at("10.1")));
+    assert_eq!(working.current_turn_started_at, Some(at_seconds("10.1")));
     lines.push(said("19.9", "Two."));
     fleet.enrich(&"s".into(), summary(&lines));
     tell_all(&mut fleet, "20 registry idle\n 21 tick");

@@ -14,11 +14,31 @@ const THIRD_TUNE: &str = include_str!("../data/intents/third_tune.txt");
 /// Held out until it had been measured, and read after that.
 const THIRD_HELD_OUT: &str = include_str!("../data/intents/third_held_out.txt");
 const FOURTH_TUNE: &str = include_str!("../data/intents/fourth_tune.txt");
+/// Written by another author than the rules. Held out until it had been measured, and read after that.
+const FOURTH_HELD_OUT: &str = include_str!("../data/intents/fourth_held_out.txt");
+const FIFTH_TUNE: &str = include_str!("../data/intents/fifth_tune.txt");
+/// Held out until each had been measured, and read after that.
+const SIXTH_TUNE: &str = include_str!("../data/intents/sixth_tune.txt");
+const SEVENTH_TUNE: &str = include_str!("../data/intents/seventh_tune.txt");
+const EIGHTH_TUNE: &str = include_str!("../data/intents/eighth_tune.txt");
 /// Written before the rules were last changed and not read meanwhile. Do not tune the rules on it.
 const SECOND_HELD_OUT: &str = include_str!("../data/intents/second_held_out.txt");
 
-/// Written by another author than the rules, and not read by the authors of the rules. Do not tune the rules on it.
-const FOURTH_HELD_OUT: &str = include_str!("../data/intents/fourth_held_out.txt");
+/// Written before the rules were last changed, and measured once after that. Do not tune the rules on it.
+const FIFTH_HELD_OUT: &str = include_str!("../data/intents/fifth_held_out.txt");
+
+/// The sets that were read while rules changed and that know which turns changed files.
+const READ_WITH_TURNS: [&str; 9] = [
+    SECOND_TUNE,
+    THIRD_TUNE,
+    THIRD_HELD_OUT,
+    FOURTH_TUNE,
+    FOURTH_HELD_OUT,
+    FIFTH_TUNE,
+    SIXTH_TUNE,
+    SEVENTH_TUNE,
+    EIGHTH_TUNE,
+];
 
 fn is_finished(intent: Intent) -> bool {
     matches!(intent, Intent::Completion | Intent::EndOfTask)
@@ -43,25 +63,15 @@ fn the_sets_are_large_and_contain_every_intent() {
 
 #[test]
 fn questions_and_completions_of_the_held_out_halves_are_detected() {
-    for set in [HELD_OUT, SECOND_HELD_OUT].map(parse) {
+    for set in [HELD_OUT, SECOND_HELD_OUT, FIFTH_HELD_OUT].map(parse) {
         is_detected(&set, Intent::Question);
         is_detected(&set, Intent::Completion);
     }
 }
 
-/// What decision 0017 measured on messages of another author: less than on the other halves. It must not get worse.
-#[test]
-fn messages_of_another_author_are_read_as_well_as_measured() {
-    let set = parse(FOURTH_HELD_OUT);
-    for (intent, precision, recall) in [(Intent::Question, 0.97, 0.89), (Intent::Completion, 0.83, 0.90)] {
-        let score = score(&set, intent);
-        assert!(score.precision() > precision && score.recall() > recall, "{intent:?} {score:?}");
-    }
-}
-
 #[test]
 fn questions_in_every_style_are_detected() {
-    for set in [TUNE, FIRST_MET, MET_LATER, SECOND_TUNE, THIRD_TUNE, THIRD_HELD_OUT, FOURTH_TUNE].map(parse) {
+    for set in [TUNE, FIRST_MET, MET_LATER].into_iter().chain(READ_WITH_TURNS).map(parse) {
         is_detected(&set, Intent::Question);
     }
 }
@@ -69,7 +79,7 @@ fn questions_in_every_style_are_detected() {
 /// The sets of other authors than that of the first rules know which turns changed files.
 #[test]
 fn completions_in_every_style_are_detected() {
-    for set in [SECOND_TUNE, THIRD_TUNE, THIRD_HELD_OUT, FOURTH_TUNE].map(parse) {
+    for set in READ_WITH_TURNS.map(parse) {
         is_detected(&set, Intent::Completion);
         is_detected(&set, Intent::EndOfTask);
     }
@@ -79,7 +89,7 @@ fn completions_in_every_style_are_detected() {
 /// finished must be finished.
 #[test]
 fn by_the_text_alone_what_is_called_finished_is_finished() {
-    let sets = [FIRST_MET, MET_LATER, SECOND_TUNE, THIRD_TUNE, THIRD_HELD_OUT, FOURTH_TUNE, SECOND_HELD_OUT];
+    let sets = [FIRST_MET, MET_LATER, SECOND_HELD_OUT].into_iter().chain(READ_WITH_TURNS);
     for set in sets.map(parse) {
         let called = set.iter().filter(|m| is_finished(detect(m.message).intent));
         let wrong: Vec<_> = called.filter(|m| !is_finished(m.intent)).map(|m| m.message).collect();

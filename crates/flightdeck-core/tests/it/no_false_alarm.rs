@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use flightdeck_core::log::record::Source;
 use flightdeck_core::session::state_name::StateName;
 use flightdeck_core::time::Timestamp;
-use flightdeck_sim::corpus::{Scenario, scenarios, transcript};
+use flightdeck_sim::corpus::{CapturedScenario, scenarios, transcript};
 use serde_json::Value;
 
 use crate::corpus::replay;
@@ -22,7 +22,7 @@ const BETWEEN_LOOKS: &str = "(between two looks)";
 
 /// A card came to show a state.
 #[derive(Debug)]
-struct Entry {
+struct RegistryEntry {
     session: String,
     state: StateName,
     since_ms: i64,
@@ -32,8 +32,8 @@ struct Entry {
     gone_ms: Option<i64>,
 }
 
-fn entries(scenario: &Scenario) -> Vec<Entry> {
-    let mut all: Vec<Entry> = Vec::new();
+fn entries(scenario: &CapturedScenario) -> Vec<RegistryEntry> {
+    let mut all: Vec<RegistryEntry> = Vec::new();
     let mut now: BTreeMap<String, usize> = BTreeMap::new();
     replay(scenario, |fleet, t_ms, _| {
         for session in fleet.sessions() {
@@ -48,7 +48,7 @@ fn entries(scenario: &Scenario) -> Vec<Entry> {
             }
             now.insert(session.id.to_string(), all.len());
             let (session, source) = (session.id.to_string(), session.shown.source);
-            all.push(Entry { session, state, since_ms, source, shown_ms: t_ms, gone_ms: None });
+            all.push(RegistryEntry { session, state, since_ms, source, shown_ms: t_ms, gone_ms: None });
         }
     });
     all
@@ -56,7 +56,7 @@ fn entries(scenario: &Scenario) -> Vec<Entry> {
 
 /// What the terminals of a scenario showed, as the client itself wrote it down.
 #[derive(Debug, Default)]
-struct Record {
+struct ScenarioRecord {
     /// (session, what it waits for, from, to)
     waits: Vec<(String, String, i64, i64)>,
     /// (session, when): the person stopped it.
@@ -68,15 +68,15 @@ struct Record {
     print_mode: Vec<String>,
 }
 
-impl Record {
-    fn of(scenario: &Scenario) -> Self {
+impl ScenarioRecord {
+    fn from_scenario(scenario: &CapturedScenario) -> Self {
         let mut record = Self::default();
         record.read_registry(scenario);
         scenario.transcripts.iter().for_each(|path| record.read_transcript(&transcript(path)));
         record
     }
 
-    fn read_registry(&mut self, scenario: &Scenario) {
+    fn read_registry(&mut self, scenario: &CapturedScenario) {
         let mut open: BTreeMap<&str, usize> = BTreeMap::new();
         let mut last: BTreeMap<&str, (String, i64)> = BTreeMap::new();
         for entry in &scenario.registry {
@@ -124,7 +124,7 @@ impl Record {
         }
     }
 
-    fn showed_a_permission(&self, entry: &Entry) -> bool {
+    fn showed_a_permission(&self, entry: &RegistryEntry) -> bool {
         let asks = |what: &str, to: i64| match what {
             "permission prompt" | "sandbox request" => true,
             BETWEEN_LOOKS => entry.source == Source::Hook,
@@ -139,7 +139,7 @@ impl Record {
         })
     }
 
-    fn showed_an_interrupt(&self, entry: &Entry) -> bool {
+    fn showed_an_interrupt(&self, entry: &RegistryEntry) -> bool {
         let stopped =
             |(id, at): &(String, i64)| *id == entry.session && (at - entry.since_ms).abs() < AROUND_MS;
         let took_back = |(id, from, to): &(String, i64, i64)| {
@@ -153,7 +153,7 @@ impl Record {
 fn no_card_calls_for_a_person_whom_the_terminal_did_not() {
     let (mut permissions, mut interrupts) = (0, 0);
     for scenario in scenarios() {
-        let record = Record::of(&scenario);
+        let record = ScenarioRecord::from_scenario(&scenario);
         for entry in entries(&scenario) {
             let told = match entry.state {
                 StateName::NeedsPermission => record.showed_a_permission(&entry),
@@ -176,9 +176,9 @@ fn no_card_calls_for_a_person_whom_the_terminal_did_not() {
 #[test]
 fn every_interrupt_that_the_client_wrote_down_is_shown() {
     for scenario in scenarios() {
-        let (record, entries) = (Record::of(&scenario), entries(&scenario));
+        let (record, entries) = (ScenarioRecord::from_scenario(&scenario), entries(&scenario));
         let shown = |id: &str, from: i64, to: i64| {
-            let of = |e: &&Entry| e.session == id && e.state == StateName::Interrupted;
+            let of = |e: &&RegistryEntry| e.session == id && e.state == StateName::Interrupted;
             entries.iter().filter(of).any(|e| from < e.since_ms && e.since_ms < to)
         };
         for (id, at) in &record.stops {

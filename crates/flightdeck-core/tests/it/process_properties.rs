@@ -231,7 +231,7 @@ fn tellings(steps: &[Step]) -> BTreeMap<u32, Vec<Record>> {
 }
 
 /// Mixes the events of the processes: each keeps its own order. `picks` says whose event arrives next.
-fn told(tellings: &BTreeMap<u32, Vec<Record>>, picks: &[usize]) -> Fleet {
+fn fleet_of_mixed(tellings: &BTreeMap<u32, Vec<Record>>, picks: &[usize]) -> Fleet {
     let mut queues: Vec<_> = tellings.values().map(|records| records.iter()).collect();
     let mut picks = picks.iter().cycle();
     let mut fleet = Fleet::new(Rules::default());
@@ -293,6 +293,6 @@ proptest! {
         others in prop::collection::vec(any::<usize>(), 1..60),
     ) {
         let tellings = tellings(&steps);
-        prop_assert_eq!(board(&told(&tellings, &picks)), board(&told(&tellings, &others)));
+        prop_assert_eq!(board(&fleet_of_mixed(&tellings, &picks)), board(&fleet_of_mixed(&tellings, &others)));
     }
 }

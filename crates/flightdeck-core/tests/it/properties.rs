@@ -10,8 +10,8 @@ use flightdeck_core::rules::Rules;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::view::{self, card::Card};
 use flightdeck_core::wire::hook::HookDraft;
-use flightdeck_core::wire::hook_name::{Form, HookName};
-use flightdeck_sim::corpus::{HookRecord, RegistryRecord, Scenario, scenarios};
+use flightdeck_core::wire::hook_name::{HookForm, HookName};
+use flightdeck_sim::corpus::{CapturedScenario, HookRecord, RegistryRecord, scenarios};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -192,8 +192,8 @@ fn assert_valid(cards: &[Card]) {
     }
 }
 
-fn big_scenarios() -> &'static [Scenario] {
-    static ALL: LazyLock<Vec<Scenario>> =
+fn big_scenarios() -> &'static [CapturedScenario] {
+    static ALL: LazyLock<Vec<CapturedScenario>> =
         LazyLock::new(|| scenarios().into_iter().filter(|s| s.hooks.len() >= 8).collect());
     &ALL
 }
@@ -206,7 +206,7 @@ const HEARD_MS_MAX: i64 = 100;
 const CALM_MS: i64 = 1500;
 
 /// Moments at which nothing had happened for a while: what a card says then does not depend on how quick the sources were.
-fn calm_moments(scenario: &Scenario) -> Vec<i64> {
+fn calm_moments(scenario: &CapturedScenario) -> Vec<i64> {
     let hooks = scenario.hooks.iter().map(|h| h.t_ms);
     let mut all: Vec<i64> = hooks.chain(scenario.registry.iter().map(|r| r.t_ms)).collect();
     all.sort_unstable();
@@ -216,12 +216,12 @@ fn calm_moments(scenario: &Scenario) -> Vec<i64> {
 }
 
 /// The board at that moment, with how slow each hook was and how late it was heard.
-fn seen_at(scenario: &Scenario, now: i64, late: &[(i64, i64)]) -> Vec<String> {
+fn seen_at(scenario: &CapturedScenario, now: i64, late: &[(i64, i64)]) -> Vec<String> {
     let before: Vec<_> =
         scenario.hooks.iter().filter(|h| h.t_ms < now && !h.env.is_empty()).cloned().collect();
     let slow = before.iter().zip(late.iter().cycle()).map(|(hook, (slow, _))| {
         let is_async = HookName::parse(hook.name())
-            .is_some_and(|name| matches!(name.info().form, Form::Async | Form::Held));
+            .is_some_and(|name| matches!(name.info().form, HookForm::Async | HookForm::Held));
         HookRecord { t_ms: hook.t_ms + if is_async { *slow } else { 0 }, ..hook.clone() }
     });
     let slow: Vec<_> = slow.collect();

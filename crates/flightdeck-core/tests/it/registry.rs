@@ -3,6 +3,7 @@
 use expect_test::{Expect, expect};
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::log::event::Event;
+use flightdeck_core::log::from_transcript::TurnMark;
 use flightdeck_core::log::hook_presence::{self, HookPresence};
 use flightdeck_core::log::record::{EventId, Record};
 use flightdeck_core::log::{from_hook, from_registry, from_transcript};
@@ -10,10 +11,11 @@ use flightdeck_core::rules::Rules;
 use flightdeck_core::session::state_name::Group;
 use serde_json::{Value, json};
 
-use crate::script::{at, card, read, tell};
+use crate::script::{at_seconds, card, read, tell};
 
 /// Lines as in [`tell`], and `<seconds> registry <status>[:<waitingFor>] [key=value…]`, written when it is read;
-/// `<seconds> hooks gone|back|gone_at_start`; `<seconds> marker`, the interrupt marker of a transcript.
+/// `<seconds> hooks gone|back|gone_at_start`; `<seconds> marker`, `<seconds> hook_stop` and `<seconds> prompt_blocked`, lines of a
+/// transcript about the end of a turn.
 /// Afterwards half a second passes.
 #[track_caller]
 pub(crate) fn check(script: &str, expect: Expect) {
@@ -30,7 +32,9 @@ pub(crate) fn tell_all(fleet: &mut Fleet, script: &str) {
             [when, "registry", status, rest @ ..] => hear(fleet, when, status, rest),
             [when, "gone", pid] => gone(fleet, when, pid),
             [when, "hooks", how] => hooks_seen(fleet, when, how),
-            [when, "marker"] => marker(fleet, when),
+            [when, "marker"] => mark(fleet, when, TurnMark::Interrupted),
+            [when, "hook_stop"] => mark(fleet, when, TurnMark::StoppedByHook),
+            [when, "prompt_blocked"] => mark(fleet, when, TurnMark::PromptBlocked),
             _ => tell(fleet, line),
         }
     }
@@ -40,8 +44,8 @@ pub(crate) fn hear(fleet: &mut Fleet, when: &str, status: &str, rest: &[&str]) {
     let (received, written) = when.split_once('@').unwrap_or((when, when));
     let (status, waiting) = status.split_once(':').unwrap_or((status, ""));
     let mut entry = json!({
-        "pid": 7, "procStart": "1", "sessionId": "s", "cwd": "/w/api", "startedAt": at("0").as_millis() - 60_000,
-        "status": status, "waitingFor": waiting.replace('~', " "), "statusUpdatedAt": at(written).as_millis(),
+        "pid": 7, "procStart": "1", "sessionId": "s", "cwd": "/w/api", "startedAt": at_seconds("0").as_millis() - 60_000,
+        "status": status, "waitingFor": waiting.replace('~', " "), "statusUpdatedAt": at_seconds(written).as_millis(),
     });
     for pair in rest {
         let (key, value) = pair.split_once('=').unwrap();
@@ -52,16 +56,21 @@ pub(crate) fn hear(fleet: &mut Fleet, when: &str, status: &str, rest: &[&str]) {
     record.seq = fleet.last_seq() + 1;
     // Hooks of a script are named by their place in the log; no two events have one name.
     record.id = EventId(u128::from(record.seq) << 64);
-    from_hook::stamp(&mut record, at(received), fleet.now());
+    from_hook::stamp(&mut record, at_seconds(received), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
 }
 
 fn gone(fleet: &mut Fleet, when: &str, pid: &str) {
     let (pid, start) = pid.split_once('@').unwrap();
-    let mut record =
-        from_registry::process_gone(&"s".into(), pid.parse().unwrap(), Some(start), at(when), EventId(1));
+    let mut record = from_registry::process_gone(
+        &"s".into(),
+        pid.parse().unwrap(),
+        Some(start),
+        at_seconds(when),
+        EventId(1),
+    );
     record.seq = fleet.last_seq() + 1;
-    from_hook::stamp(&mut record, at(when), fleet.now());
+    from_hook::stamp(&mut record, at_seconds(when), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
 }
 
@@ -70,14 +79,15 @@ fn hooks_seen(fleet: &mut Fleet, when: &str, how: &str) {
     ours(fleet, when, hook_presence::record(seen, EventId(1)));
 }
 
-fn marker(fleet: &mut Fleet, when: &str) {
+fn mark(fleet: &mut Fleet, when: &str, mark: TurnMark) {
     let (received, written) = when.split_once('@').unwrap_or((when, when));
-    ours(fleet, received, from_transcript::interrupt_marked(&"s".into(), at(written), EventId(1)));
+    let record = from_transcript::turn_marked(mark, &"s".into(), at_seconds(written), EventId(1));
+    ours(fleet, received, record);
 }
 
 fn ours(fleet: &mut Fleet, when: &str, mut record: Record) {
     record.seq = fleet.last_seq() + 1;
-    from_hook::stamp(&mut record, at(when), fleet.now());
+    from_hook::stamp(&mut record, at_seconds(when), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
 }
 
@@ -136,7 +146,7 @@ fn the_word_counts_only_once_it_has_stood_for_a_quarter_of_a_second() {
     expect![[r#"running thinking "Thinking""#]].assert_eq(&read(&card(&fleet, "s")));
     tell_all(&mut fleet, "5.25 tick");
     expect![[r#"needs_you interrupted "You interrupted""#]].assert_eq(&read(&card(&fleet, "s")));
-    assert_eq!(card(&fleet, "s").agent_state.since, at("5"));
+    assert_eq!(card(&fleet, "s").agent_state.since, at_seconds("5"));
 }
 
 #[test]
@@ -337,8 +347,10 @@ fn the_last_idle_after_the_end_brings_no_session_back_but_work_does() {
         "0 Stop\n 1 SessionEnd reason=other\n 9 registry busy",
         expect![[r#"running thinking "Thinking""#]],
     );
-    let later =
-        format!("0 Stop\n 1 SessionEnd reason=other\n 9 registry idle startedAt={}", at("8").as_millis());
+    let later = format!(
+        "0 Stop\n 1 SessionEnd reason=other\n 9 registry idle startedAt={}",
+        at_seconds("8").as_millis()
+    );
     check(&later, expect![[r#"needs_you idle "Ready""#]]);
 }
 
@@ -377,7 +389,7 @@ fn hook_and_registry_in_either_order_give_the_same_card() {
         let mut fleet = Fleet::new(Rules::default());
         tell_all(&mut fleet, "0 SessionStart source=startup pid=7 proc_start=1");
         tell_all(&mut fleet, &order.join("\n").replace("1.05@", "1.2@"));
-        let _ = fleet.tick(at("3"));
+        let _ = fleet.tick(at_seconds("3"));
         serde_json::to_string(&card(&fleet, "s")).unwrap()
     });
     assert_eq!(cards[0], cards[1]);
@@ -450,7 +462,7 @@ fn a_clock_that_was_set_back_keeps_no_dead_session_on_the_board() {
 /// Both files are read when the daemon starts, in whatever order the folder has them.
 #[test]
 fn a_session_that_was_resumed_elsewhere_is_not_ended_by_who_took_its_old_process() {
-    let started = at("25").as_millis();
+    let started = at_seconds("25").as_millis();
     let moved = format!("31@30 registry idle sessionId=a pid=8 procStart=2 startedAt={started}");
     let cleared = "31@20 registry idle sessionId=b".to_owned();
     for words in [[&moved, &cleared], [&cleared, &moved]] {
@@ -545,7 +557,7 @@ fn a_dialog_of_an_agent_that_the_registry_reported_first_closes_with_the_agents_
         tell_all(&mut fleet, &format!("{AGENT_RUNS}\n {end}\n {late}"));
         assert_eq!(card(&fleet, "s").agent_state.label, "Explore needs permission for Bash");
         tell_all(&mut fleet, "7 PostToolUse tool_name=Bash tool_use_id=9 agent_id=x agent_type=Explore");
-        let _ = fleet.tick(at("8"));
+        let _ = fleet.tick(at_seconds("8"));
         assert_eq!(read(&card(&fleet, "s")), after);
     }
 }

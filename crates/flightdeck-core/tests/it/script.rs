@@ -28,7 +28,7 @@ pub(crate) fn tell_for_effects(fleet: &mut Fleet, script: &str) -> Vec<Effect> {
         let (received, fired) = clock.split_once('@').unwrap_or((clock, clock));
         let name = words.next().unwrap();
         if name == "tick" {
-            effects.extend(fleet.tick(at(received)));
+            effects.extend(fleet.tick(at_seconds(received)));
             continue;
         }
         let mut payload =
@@ -36,7 +36,7 @@ pub(crate) fn tell_for_effects(fleet: &mut Fleet, script: &str) -> Vec<Effect> {
         let mut env = Map::new();
         let mut id = None;
         if fired != "-" {
-            env.insert("fired_at".into(), json!(at(fired).to_string()));
+            env.insert("fired_at".into(), json!(at_seconds(fired).to_string()));
         }
         payload.insert("hook_event_name".into(), json!(name));
         for word in words {
@@ -59,7 +59,7 @@ pub(crate) fn tell_for_effects(fleet: &mut Fleet, script: &str) -> Vec<Effect> {
             target.insert(key.into(), value);
         }
         let seq = fleet.last_seq().max(n as u64) + 1;
-        let mut record = record(payload, env, seq, at(received), fleet.now());
+        let mut record = record(payload, env, seq, at_seconds(received), fleet.now());
         record.id = id.unwrap_or(record.id);
         effects.extend(fleet.apply(&Event::from_record(&record)));
     }
@@ -71,12 +71,12 @@ pub(crate) fn person(fleet: &mut Fleet, seconds: &str, name: &str, fields: &[(&s
     let mut payload =
         Map::from_iter([("session_id".into(), json!("s")), ("hook_event_name".into(), json!(name))]);
     payload.extend(fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
-    let mut action = record(payload, Map::new(), fleet.last_seq() + 1, at(seconds), fleet.now());
+    let mut action = record(payload, Map::new(), fleet.last_seq() + 1, at_seconds(seconds), fleet.now());
     action.source = Source::User;
     fleet.apply(&Event::from_record(&action));
 }
 
-pub(crate) fn at(seconds: &str) -> Timestamp {
+pub(crate) fn at_seconds(seconds: &str) -> Timestamp {
     Timestamp::from_millis(NOON) + Millis((seconds.parse::<f64>().unwrap() * 1000.0) as i64)
 }
 

@@ -11,25 +11,25 @@ use flightdeck_core::usage::price::PriceTable;
 use serde_json::{Value, json};
 
 use crate::registry::{hear, tell_all};
-use crate::script::{at, card, read, tell};
+use crate::script::{at_seconds, card, read, tell};
 
 /// The transcript of session `s` was read at one moment and its newest line is from another.
 fn grew(fleet: &mut Fleet, received: &str, written: &str) {
-    let mut record = from_transcript::record(&"s".into(), "/t/s.jsonl", at(written), EventId(1));
+    let mut record = from_transcript::record(&"s".into(), "/t/s.jsonl", at_seconds(written), EventId(1));
     record.seq = fleet.last_seq() + 1;
-    from_hook::stamp(&mut record, at(received), fleet.now());
+    from_hook::stamp(&mut record, at_seconds(received), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
     let mut fold = Fold::default();
     for line in [
-        json!({"type": "user", "timestamp": at("0.5").to_string(), "cwd": "/w/api", "gitBranch": "main",
+        json!({"type": "user", "timestamp": at_seconds("0.5").to_string(), "cwd": "/w/api", "gitBranch": "main",
             "origin": {"kind": "human"}, "message": {"content": "fix it"}}),
-        json!({"type": "assistant", "timestamp": at(written).to_string(), "requestId": "r", "cwd": "/w/api",
+        json!({"type": "assistant", "timestamp": at_seconds(written).to_string(), "requestId": "r", "cwd": "/w/api",
             "message": {"id": "m", "model": "claude-opus-5-5", "content": [{"type": "text", "text": "Done."}],
                 "usage": {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 1000}}}),
     ] {
-        let _ = fold.take(TranscriptFile::Main, line.to_string().as_bytes());
+        let _ = fold.count_line(TranscriptFile::Main, line.to_string().as_bytes());
     }
-    let _ = fleet.enrich(&"s".into(), Summary::of(fold.known().clone(), PriceTable::shipped()));
+    let _ = fleet.enrich(&"s".into(), Summary::with_prices(fold.enrichment().clone(), PriceTable::shipped()));
 }
 
 /// What the three sources say of one moment: the hook, the registry's word and when it was written, the newest line.
@@ -86,7 +86,7 @@ fn play(order: [usize; 3], step: f64, event: &str, status: &str, written: &str, 
             _ => grew(&mut fleet, &received, line),
         }
     }
-    let _ = fleet.tick(at("15"));
+    let _ = fleet.tick(at_seconds("15"));
     assert_eq!(fleet.len(), 1);
     serde_json::to_value(card(&fleet, "s")).unwrap()
 }
@@ -97,13 +97,13 @@ fn a_growing_transcript_discovers_a_session_as_working_and_says_nothing_more() {
     grew(&mut fleet, "2", "1");
     expect![[r#"running thinking "Thinking""#]].assert_eq(&read(&card(&fleet, "s")));
     let found = card(&fleet, "s");
-    assert_eq!((found.agent_state.source.as_str(), found.agent_state.since), ("transcript", at("1")));
+    assert_eq!((found.agent_state.source.as_str(), found.agent_state.since), ("transcript", at_seconds("1")));
     assert_eq!((found.project.name.as_str(), found.title.as_deref()), ("api", Some("fix it")));
-    let _ = fleet.tick(at("62"));
+    let _ = fleet.tick(at_seconds("62"));
     expect![[r#"running thinking "Thinking" · quiet"#]].assert_eq(&read(&card(&fleet, "s")));
     grew(&mut fleet, "70", "69");
     expect![[r#"running thinking "Thinking""#]].assert_eq(&read(&card(&fleet, "s")));
-    assert_eq!(card(&fleet, "s").agent_state.since, at("1"));
+    assert_eq!(card(&fleet, "s").agent_state.since, at_seconds("1"));
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_transcript_is_a_sign_of_life_and_moves_no_session_that_other_sources_report
         let mut fleet = Fleet::new(Rules::default());
         tell(&mut fleet, script);
         grew(&mut fleet, "50", "49");
-        let _ = fleet.tick(at("100"));
+        let _ = fleet.tick(at_seconds("100"));
         expect.assert_eq(&read(&card(&fleet, "s")));
     }
 }
@@ -139,7 +139,7 @@ fn only_growth_that_says_something_is_news() {
         fleet.is_news(&Event::from_record(&from_transcript::record(
             &"s".into(),
             "/t/s.jsonl",
-            at(written),
+            at_seconds(written),
             EventId(1),
         )))
     };
@@ -150,6 +150,6 @@ fn only_growth_that_says_something_is_news() {
     tell(&mut fleet, "20 Stop");
     assert!(!is_news(&fleet, "60"), "an idle session needs no sign of life");
     tell(&mut fleet, "21 SessionEnd reason=other");
-    let _ = fleet.tick(at("4000"));
+    let _ = fleet.tick(at_seconds("4000"));
     assert!(fleet.is_empty() && !is_news(&fleet, "4000"), "it ended, and its last lines come late");
 }

@@ -12,7 +12,7 @@ use flightdeck_core::wire::status_line;
 use flightdeck_sim::corpus;
 use serde_json::{Map, Value, json};
 
-use crate::script::{self, at, tell};
+use crate::script::{self, at_seconds, tell};
 
 fn line(payload: Map<String, Value>, fired: Timestamp, received: Timestamp) -> Record {
     let env = Map::from_iter([("fired_at".to_owned(), json!(fired.to_string()))]);
@@ -25,8 +25,8 @@ fn says(fleet: &mut Fleet, seconds: &str, value: Value) -> Vec<Effect> {
     let Value::Object(mut payload) = value else { unreachable!() };
     payload.insert("session_id".into(), json!("s"));
     let (fired, received) = match seconds.split_once('@') {
-        Some((received, fired)) => (at(fired), at(received)),
-        None => (at(seconds), at(seconds)),
+        Some((received, fired)) => (at_seconds(fired), at_seconds(received)),
+        None => (at_seconds(seconds), at_seconds(seconds)),
     };
     fleet.apply(&Event::from_record(&line(payload, fired, received)))
 }
@@ -114,7 +114,7 @@ fn a_line_is_no_sign_of_life() {
         says(&mut fleet, &second.to_string(), json!({"cost": {"total_cost_usd": second}}));
     }
     let card = card(&fleet);
-    assert_eq!((card.last_activity_at, card.quiet_since), (at("0"), Some(at("0"))));
+    assert_eq!((card.last_activity_at, card.quiet_since), (at_seconds("0"), Some(at_seconds("0"))));
 }
 
 #[test]
@@ -131,11 +131,11 @@ fn a_status_line_neither_creates_nor_revives_a_session() {
 #[test]
 fn a_cache_goes_cold_at_its_expiry_time_and_the_card_says_so() {
     let mut fleet = fleet("0 SessionStart\n1 UserPromptSubmit prompt=go\n2 Stop");
-    let expires = (at("300").as_millis() / 1000) as u64;
+    let expires = (at_seconds("300").as_millis() / 1000) as u64;
     says(&mut fleet, "2", json!({"prompt_cache": {"warm": true, "ttl": "5m", "expires_at": expires}}));
-    fleet.tick(at("299"));
+    fleet.tick(at_seconds("299"));
     let warm = card(&fleet);
-    assert_eq!(fleet.tick(at("300")), vec![Effect::Changed("s".into())]);
+    assert_eq!(fleet.tick(at_seconds("300")), vec![Effect::Changed("s".into())]);
     let cold = card(&fleet);
     assert_eq!((json!(warm.cache.status), json!(cold.cache.status)), (json!("warm"), json!("cold")));
     assert!(warm.rank.default < cold.rank.default, "what can still be answered cheaply comes first");
@@ -144,13 +144,12 @@ fn a_cache_goes_cold_at_its_expiry_time_and_the_card_says_so() {
 #[test]
 fn a_cache_that_was_used_again_does_not_go_cold_with_its_first_timer() {
     let mut fleet = fleet("0 SessionStart");
-    let cache =
-        |seconds: &str| json!({"prompt_cache": {"warm": true, "expires_at": at(seconds).as_millis() / 1000}});
+    let cache = |seconds: &str| json!({"prompt_cache": {"warm": true, "expires_at": at_seconds(seconds).as_millis() / 1000}});
     says(&mut fleet, "1", cache("300"));
     says(&mut fleet, "2", cache("400"));
-    fleet.tick(at("350"));
+    fleet.tick(at_seconds("350"));
     assert_eq!(json!(card(&fleet).cache.status), json!("warm"));
-    fleet.tick(at("400"));
+    fleet.tick(at_seconds("400"));
     assert_eq!(json!(card(&fleet).cache.status), json!("cold"));
 }
 
@@ -161,7 +160,7 @@ fn a_status_line_that_repeats_the_last_one_is_not_stored() {
         let cost = json!({"total_cost_usd": usd, "total_duration_ms": ms});
         Map::from_iter([("session_id".to_owned(), json!("s")), ("cost".to_owned(), cost)])
     };
-    let event = |usd, ms| Event::from_record(&line(payload(usd, ms), at("1"), at("1")));
+    let event = |usd, ms| Event::from_record(&line(payload(usd, ms), at_seconds("1"), at_seconds("1")));
     assert!(fleet.is_news(&event(0.5, 1)));
     fleet.apply(&event(0.5, 1));
     assert!(!fleet.is_news(&event(0.5, 2)), "only a duration changed");
@@ -172,16 +171,16 @@ fn a_status_line_that_repeats_the_last_one_is_not_stored() {
 #[test]
 fn rate_limits_belong_to_the_fleet_and_the_newest_value_counts() {
     let mut fleet = fleet("0 SessionStart\n0 SessionStart session_id=t");
-    let limits = |percent: f64| json!({"rate_limits": {"five_hour": {"used_percentage": percent, "resets_at": at("9000").as_millis() / 1000}}});
+    let limits = |percent: f64| json!({"rate_limits": {"five_hour": {"used_percentage": percent, "resets_at": at_seconds("9000").as_millis() / 1000}}});
     says(&mut fleet, "5", limits(40.0));
     says(&mut fleet, "6@4", limits(39.0));
     let told = |fleet: &Fleet, now| json!(fleet.rate_limits(now));
     assert_eq!(
-        told(&fleet, at("10")),
-        json!({"five_hour": {"percent": 40.0, "resets_at": at("9000")}, "seven_day": null})
+        told(&fleet, at_seconds("10")),
+        json!({"five_hour": {"percent": 40.0, "resets_at": at_seconds("9000")}, "seven_day": null})
     );
-    assert_eq!(told(&fleet, at("9000")), json!(null), "reset since");
+    assert_eq!(told(&fleet, at_seconds("9000")), json!(null), "reset since");
     let back: Fleet = serde_json::from_str(&serde_json::to_string(&fleet).unwrap()).unwrap();
-    assert_eq!(told(&back, at("10")), told(&fleet, at("10")));
-    assert!(fleet.rate_limits(at("10") + Millis(1)).is_some());
+    assert_eq!(told(&back, at_seconds("10")), told(&fleet, at_seconds("10")));
+    assert!(fleet.rate_limits(at_seconds("10") + Millis(1)).is_some());
 }

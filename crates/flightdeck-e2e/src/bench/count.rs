@@ -28,7 +28,7 @@ const COUNTED_HERE: bool = cfg!(all(target_os = "linux", target_arch = "x86_64")
 
 /// Instructions of a dev build; `cargo xtask bench --callgrind --record` writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Counts {
+struct InstructionCounts {
     hook: u64,
     /// The mean over the corpus, which may grow.
     fold_an_event: u64,
@@ -51,14 +51,14 @@ pub(super) fn run(binary: &Path, record: bool) -> Result<bool> {
         return Ok(true);
     }
     let text = std::fs::read(recorded()).with_context(|| format!("no counts at {}", recorded().display()))?;
-    let changes = serde_json::from_slice::<Counts>(&text)?.changes(&now);
+    let changes = serde_json::from_slice::<InstructionCounts>(&text)?.changes(&now);
     changes.iter().for_each(|change| println!("{change}"));
     Ok(!changes.iter().any(|change| change.starts_with(WORSE)))
 }
 
 const WORSE: &str = "WORSE";
 
-impl Counts {
+impl InstructionCounts {
     fn changes(&self, now: &Self) -> Vec<String> {
         let record = "if this is intended: cargo xtask bench --callgrind --record";
         let rows = [
@@ -79,7 +79,7 @@ impl Counts {
     }
 }
 
-fn count(binary: &Path) -> Result<Counts> {
+fn count(binary: &Path) -> Result<InstructionCounts> {
     if !is_installed("valgrind") {
         bail!("valgrind is not installed (on Debian: apt-get install valgrind)");
     }
@@ -99,7 +99,7 @@ fn count(binary: &Path) -> Result<Counts> {
     println!(
         "{fold:>12} instructions in the reducer over the corpus of {events} events, {fold_an_event} an event"
     );
-    Ok(Counts { hook: in_hook, fold_an_event })
+    Ok(InstructionCounts { hook: in_hook, fold_an_event })
 }
 
 fn hook(command: &mut Command, daemon: &MeasuredDaemon) -> Result<Output> {
@@ -196,8 +196,8 @@ mod tests {
 
     #[test]
     fn more_than_ten_percent_is_worse_and_less_is_said() {
-        let was = Counts { hook: 1000, fold_an_event: 1000 };
-        let told = |hook, fold_an_event| was.changes(&Counts { hook, fold_an_event });
+        let was = InstructionCounts { hook: 1000, fold_an_event: 1000 };
+        let told = |hook, fold_an_event| was.changes(&InstructionCounts { hook, fold_an_event });
         assert!(told(1100, 900).is_empty());
         assert!(told(1101, 1000)[0].starts_with("WORSE one hook: 1000 instructions were recorded, now 1101"));
         assert!(told(1000, 1101)[0].starts_with("WORSE the reducer"));
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn what_is_recorded_can_be_read() {
-        let counts: Counts = serde_json::from_slice(&std::fs::read(recorded()).unwrap()).unwrap();
+        let counts: InstructionCounts = serde_json::from_slice(&std::fs::read(recorded()).unwrap()).unwrap();
         assert!(counts.hook > 0 && counts.fold_an_event > 0);
     }
 }

@@ -35,19 +35,22 @@ const SAMPLE_EVERY: Duration = Duration::from_millis(50);
 const STORE_MEGABYTES: u32 = 4_096;
 /// After this silence something has failed.
 const SILENCE_MAX: Duration = Duration::from_secs(120);
+/// A hub that has stored nothing for this long has stored all that it will.
+const READS_ON_WITHIN: Duration = Duration::from_secs(20);
 /// A tool's input, so that an event has the 1 KB of an average one.
 const PADDING_BYTES: usize = 700;
 /// In front of the number of a sample.
 const MARK: &str = "way-";
 
-struct Fleet {
+struct MemberFleet {
     // The hosts end before their server.
     hub: BenchHost,
     members: Vec<BenchHost>,
     nats: NatsServer,
+    own_events_of_hub: u64,
 }
 
-impl Fleet {
+impl MemberFleet {
     fn start(binary: &Path) -> Result<Self> {
         let mut nats = NatsServer::stopped(std::net::Ipv4Addr::LOCALHOST)
             .context("nats-server is not installed (apt-get install nats-server)")?;
@@ -55,12 +58,13 @@ impl Fleet {
         nats.set_store(&folder, STORE_MEGABYTES);
         nats.run();
         let hub = BenchHost::start(binary, &nats.url(), "desk", true)?;
+        let own_events_of_hub = hub.daemon.events_total();
         let member = |n: usize| BenchHost::start(binary, &nats.url(), &format!("member-{n}"), false);
         let members = (0..MEMBERS).map(member).collect::<Result<Vec<_>>>()?;
         for host in members.iter().chain([&hub]) {
             wait_until("all are connected", || host.is_connected())?;
         }
-        Ok(Self { hub, members, nats })
+        Ok(Self { hub, members, nats, own_events_of_hub })
     }
 
     /// Processor time of the hub, all members and the server.
@@ -71,12 +75,15 @@ impl Fleet {
     }
 }
 
-pub(super) fn measure(binary: &Path, quick: bool) -> Result<Measured> {
-    let fleet = Fleet::start(binary)?;
-    let load = Load::start(&fleet)?;
+pub(super) fn lasts(quick: bool, seconds: Option<u64>) -> Duration {
+    seconds.map_or(if quick { LASTS_QUICK } else { LASTS }, Duration::from_secs)
+}
+
+pub(super) fn measure(binary: &Path, lasts: Duration) -> Result<Measured> {
+    let fleet = MemberFleet::start(binary)?;
+    let load = MemberLoad::start(&fleet)?;
     std::thread::sleep(WARM_UP);
     let (begun, sent, processor) = (Instant::now(), load.sent(), fleet.processor()?);
-    let lasts = if quick { LASTS_QUICK } else { LASTS };
     let way = std::thread::scope(|scope| {
         let memory = scope.spawn(|| resident_mb(&fleet.hub, lasts));
         let way = way_to_the_viewer(&fleet, lasts)?;
@@ -87,7 +94,8 @@ pub(super) fn measure(binary: &Path, quick: bool) -> Result<Measured> {
     let [hub, members, server] = fleet.processor()?;
     let sent = load.stop()?;
     let (way, memory) = way?;
-    let taken = taken_at_the_end(&fleet, sent)?;
+    let end = hub_at_the_end(&fleet, sent)?;
+    let slowest = way.iter().copied().fold(0.0, f64::max);
     let per_thousand = |after: f64, before: f64| vec![(after - before) * 1e3 / events as f64];
     let fifth = memory.len() / 5;
     let series = |name: &str, unit: &str, samples| Series { name: name.into(), unit: unit.into(), samples };
@@ -95,8 +103,12 @@ pub(super) fn measure(binary: &Path, quick: bool) -> Result<Measured> {
         row: ROW.to_owned(),
         series: vec![
             series("hook to viewer of the hub", "ms", way),
-            series("taken", "events", vec![taken as f64]),
+            series("slowest", "ms", vec![slowest]),
+            series("taken", "events", vec![sent as f64 - end.lost]),
             series("sent", "events", vec![sent as f64]),
+            series("lost", "events", vec![end.lost]),
+            series("received twice", "events", vec![end.received_twice]),
+            series("refused", "messages", vec![end.refused]),
             series("rate", "/s", vec![events as f64 / seconds]),
             series("memory before", "MB", memory[fifth..2 * fifth].to_vec()),
             series("memory at the end", "MB", memory[4 * fifth..].to_vec()),
@@ -107,8 +119,19 @@ pub(super) fn measure(binary: &Path, quick: bool) -> Result<Measured> {
     })
 }
 
-/// Events of all members in the hub's log, once every backlog is forwarded.
-fn taken_at_the_end(fleet: &Fleet, sent: u64) -> Result<u64> {
+/// What the hub made of the members' events.
+struct HubAtTheEnd {
+    /// Events of members that are not in its log.
+    lost: f64,
+    /// Events that reached it although they were in its log.
+    received_twice: f64,
+    /// Messages that it refused.
+    refused: f64,
+}
+
+/// Waits until every backlog is forwarded, and the hub has read as many events or reads no more. Its log has each event once, so equal
+/// numbers mean equal logs.
+fn hub_at_the_end(fleet: &MemberFleet, sent: u64) -> Result<HubAtTheEnd> {
     for member in &fleet.members {
         wait_until("every log is forwarded", || member.has_forwarded_all())?;
     }
@@ -117,25 +140,40 @@ fn taken_at_the_end(fleet: &Fleet, sent: u64) -> Result<u64> {
     if stored < sent {
         bail!("the members stored {stored} of {sent} events");
     }
-    wait_until("the hub has every event", || Ok(total(&fleet.hub) >= stored))?;
-    Ok(total(&fleet.hub) - (stored - sent))
+    let (mut received, mut grew_at) = (total(&fleet.hub), Instant::now());
+    while received - fleet.own_events_of_hub < stored && grew_at.elapsed() < READS_ON_WITHIN {
+        std::thread::sleep(Duration::from_millis(100));
+        let now = total(&fleet.hub);
+        if now > received {
+            (received, grew_at) = (now, Instant::now());
+        }
+    }
+    let hosts = fleet.hub.daemon.api().get_json("/api/hosts")?;
+    let refused = hosts["hosts"].as_array().into_iter().flatten().filter_map(|host| host["refused"].as_f64());
+    let metrics = fleet.hub.daemon.api().get("/metrics")?.text();
+    let resent = metrics.lines().find_map(|line| line.split_once("events_duplicate_total ")?.1.parse().ok());
+    Ok(HubAtTheEnd {
+        lost: stored as f64 - (received - fleet.own_events_of_hub) as f64,
+        received_twice: resent.context("the metrics of the hub do not count resent events")?,
+        refused: refused.sum(),
+    })
 }
 
 /// Ten threads send the events of five members each.
-struct Load {
+struct MemberLoad {
     ends: Arc<AtomicBool>,
     sent: Arc<AtomicU64>,
     senders: Vec<JoinHandle<Result<()>>>,
 }
 
-impl Load {
-    fn start(fleet: &Fleet) -> Result<Self> {
+impl MemberLoad {
+    fn start(fleet: &MemberFleet) -> Result<Self> {
         let (ends, sent) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
         let mut senders = Vec::with_capacity(SENDERS);
         for members in fleet.members.chunks(MEMBERS / SENDERS) {
             let sockets = members.iter().map(BenchHost::socket).collect::<Result<Vec<_>>>()?;
             let (ends, sent) = (Arc::clone(&ends), Arc::clone(&sent));
-            senders.push(std::thread::spawn(move || work(sockets, &ends, &sent)));
+            senders.push(std::thread::spawn(move || send_events(sockets, &ends, &sent)));
         }
         Ok(Self { ends, sent, senders })
     }
@@ -155,7 +193,7 @@ impl Load {
 }
 
 /// Each member in turn has an event, at a steady rate. A sender that falls behind catches up.
-fn work(mut sockets: Vec<SocketClient>, ends: &AtomicBool, sent: &AtomicU64) -> Result<()> {
+fn send_events(mut sockets: Vec<SocketClient>, ends: &AtomicBool, sent: &AtomicU64) -> Result<()> {
     let pause = Duration::from_secs(1) * SENDERS as u32 / EVENTS_PER_SECOND;
     let padding = "x".repeat(PADDING_BYTES);
     let mut next = Instant::now();
@@ -187,15 +225,15 @@ fn event(n: u64, padding: &str) -> Value {
 }
 
 /// One sample after the other, each on the next member.
-fn way_to_the_viewer(fleet: &Fleet, lasts: Duration) -> Result<Vec<f64>> {
+fn way_to_the_viewer(fleet: &MemberFleet, lasts: Duration) -> Result<Vec<f64>> {
     let mut viewer = fleet.hub.socket()?;
     viewer.send(&json!({"cmd": "subscribe", "args": {}}))?;
     let (seen, marks) = mpsc::channel();
     // Ends with the hub, or with the receiver.
     std::thread::spawn(move || {
         while let Some(line) = viewer.text() {
-            let arrived = mark_in(&line).map(|mark| seen.send((mark, Instant::now())));
-            if arrived.is_some_and(|sent| sent.is_err()) {
+            let now = Instant::now();
+            if marks_in(&line).any(|mark| seen.send((mark, now)).is_err()) {
                 return;
             }
         }
@@ -222,10 +260,9 @@ fn way_to_the_viewer(fleet: &Fleet, lasts: Duration) -> Result<Vec<f64>> {
     Ok(took)
 }
 
-/// The number of the sample that a change shows.
-fn mark_in(line: &str) -> Option<usize> {
-    let (number, _) = line.split_once(MARK)?.1.split_once('.')?;
-    number.parse().ok()
+/// The numbers of the samples that a change shows, or the whole board: a viewer that was too slow gets that one.
+fn marks_in(line: &str) -> impl Iterator<Item = usize> {
+    line.split(MARK).skip(1).filter_map(|rest| rest.split_once('.')?.0.parse().ok())
 }
 
 /// Resident memory, every second.
@@ -245,7 +282,9 @@ mod tests {
 
     #[test]
     fn a_sample_is_found_in_a_change() {
-        assert_eq!(mark_in(r#"{"last_user_message":"way-17.","x":"y."}"#), Some(17));
-        assert_eq!(mark_in(r#"{"last_user_message":"go"}"#), None);
+        let marks = |line| marks_in(line).collect::<Vec<_>>();
+        assert_eq!(marks(r#"{"last_user_message":"way-17.","x":"y."}"#), [17]);
+        assert_eq!(marks(r#"[{"last_user_message":"way-17."},{"last_user_message":"way-4."}]"#), [17, 4]);
+        assert!(marks(r#"{"last_user_message":"go"}"#).is_empty());
     }
 }

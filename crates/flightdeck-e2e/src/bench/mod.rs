@@ -26,16 +26,19 @@ use serde::Deserialize;
 use crate::machine::Machine;
 use crate::workspace::{build_for_tests, cargo, target};
 use promises::ROWS;
-use table::Line;
+use table::TableLine;
 pub use table::short;
 
 #[derive(Parser, Debug)]
-pub struct Args {
+pub struct BenchArgs {
     /// Rows to measure; all if none is named
     rows: Vec<String>,
     /// Fewer rounds: under three minutes
     #[arg(long)]
     quick: bool,
+    /// How long the load of the row `members` lasts [default: 600; 60 in a quick run]
+    #[arg(long, value_name = "N")]
+    seconds: Option<u64>,
     /// Count instructions of the hook and the reducer in a dev build instead, and fail if they exceed the record (needs valgrind)
     #[arg(long)]
     callgrind: bool,
@@ -71,9 +74,9 @@ pub fn titles() -> impl Iterator<Item = &'static str> {
 }
 
 /// False if a row could not be measured. A broken promise is shown in the table, but is no failure: it depends on the machine.
-pub fn run(args: &Args) -> Result<bool> {
+pub fn run(args: &BenchArgs) -> Result<bool> {
     if args.list {
-        let long = |row: &promises::Row| if row.long { " (not in a quick run)" } else { "" };
+        let long = |row: &promises::PromiseRow| if row.long { " (not in a quick run)" } else { "" };
         ROWS.iter().for_each(|row| println!("{:<10} {}{}", row.name, row.about, long(row)));
         return Ok(true);
     }
@@ -97,20 +100,20 @@ pub fn run(args: &Args) -> Result<bool> {
     measure(args, &build_program()?, &binary)
 }
 
-fn measure(args: &Args, program: &Path, binary: &Path) -> Result<bool> {
+fn measure(args: &BenchArgs, program: &Path, binary: &Path) -> Result<bool> {
     let machine = Machine::read(binary);
     println!("{machine}\n");
     let begun = Instant::now();
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<TableLine> = Vec::new();
     let mut raw = Vec::new();
-    let named = |row: &promises::Row| args.rows.iter().any(|name| name == row.name);
-    let unnamed = |row: &promises::Row| args.rows.is_empty() && !(args.quick && row.long);
+    let named = |row: &promises::PromiseRow| args.rows.iter().any(|name| name == row.name);
+    let unnamed = |row: &promises::PromiseRow| args.rows.is_empty() && !(args.quick && row.long);
     for row in ROWS.iter().filter(|row| named(row) || unnamed(row)) {
         let row_begun = Instant::now();
         print!("measuring {}…", row.name);
         // Only affects the display.
         let _ = std::io::Write::flush(&mut std::io::stdout());
-        match sample(program, binary, row.name, args.quick) {
+        match sample(program, binary, row.name, args) {
             Ok(measured) => {
                 println!(" {:.0} s", row_begun.elapsed().as_secs_f32());
                 lines.extend(table::judge(row, &measured));
@@ -118,7 +121,7 @@ fn measure(args: &Args, program: &Path, binary: &Path) -> Result<bool> {
             }
             Err(error) => {
                 println!(" FAILED: {error:#}");
-                lines.push(Line::failed(row, &format!("{error:#}")));
+                lines.push(TableLine::failed(row, &format!("{error:#}")));
             }
         }
     }
@@ -135,7 +138,7 @@ fn measure(args: &Args, program: &Path, binary: &Path) -> Result<bool> {
         lines: &lines,
         raw: &raw,
     };
-    let mut all = results::keep(&path, &run)?;
+    let mut all = results::merge_into(&path, &run)?;
     all.retain(|line| line.row != client::FORMS_ROW);
     fs::write(path.with_extension("svg"), plot::svg(&machine, &all))?;
     println!("{} and {name}.svg beside it", path.display());
@@ -172,11 +175,12 @@ fn measured_here(row: &str) -> bool {
     [page::ROW, hosts::ROW, members::ROW, client::ROW, client::FORMS_ROW].contains(&row)
 }
 
-fn sample(program: &Path, binary: &Path, row: &str, quick: bool) -> Result<Measured> {
+fn sample(program: &Path, binary: &Path, row: &str, args: &BenchArgs) -> Result<Measured> {
+    let quick = args.quick;
     match row {
         page::ROW => return page::measure(binary),
         hosts::ROW => return hosts::measure(binary, quick),
-        members::ROW => return members::measure(binary, quick),
+        members::ROW => return members::measure(binary, members::lasts(quick, args.seconds)),
         client::ROW | client::FORMS_ROW => return client::measure(row, binary, quick),
         _ => {}
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::table::{Line, short};
+use super::table::{TableLine, short};
 use crate::machine::Machine;
 
 const LABELS_PX: f64 = 270.0;
@@ -16,8 +16,8 @@ fn x(ratio: f64) -> f64 {
     LABELS_PX + ((ratio.clamp(0.1, 20.0).ln() - from) / (to - from)) * BARS_PX
 }
 
-pub(super) fn svg(machine: &Machine, lines: &[Line]) -> String {
-    let ratios: Vec<&Line> = lines.iter().filter(|line| line.is_ratio() && !line.is_failure()).collect();
+pub(super) fn svg(machine: &Machine, lines: &[TableLine]) -> String {
+    let ratios: Vec<&TableLine> = lines.iter().filter(|line| line.is_ratio() && !line.is_failure()).collect();
     let (width, height) = (LABELS_PX + BARS_PX + 90.0, HEAD_PX + ROW_PX * ratios.len() as f64 + 40.0);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
@@ -39,7 +39,7 @@ pub(super) fn svg(machine: &Machine, lines: &[Line]) -> String {
     svg + "</svg>\n"
 }
 
-fn bar(svg: &mut String, y: f64, line: &Line) {
+fn bar(svg: &mut String, y: f64, line: &TableLine) {
     let colour = match line.held {
         Some(true) => "#2a7",
         Some(false) => "#d33",

@@ -8,19 +8,19 @@ use serde_json::{Map, Value, json};
 
 use super::Measured;
 use super::promises::ROWS;
-use super::table::Line;
+use super::table::TableLine;
 
 /// One run, as it is stored.
 pub(super) struct Run<'a> {
     /// A [`Machine`](crate::machine::Machine).
     pub(super) machine: Value,
     pub(super) quick: bool,
-    pub(super) lines: &'a [Line],
+    pub(super) lines: &'a [TableLine],
     pub(super) raw: &'a [Measured],
 }
 
 /// Merges a run into the file of earlier runs; returns all lines, for the picture.
-pub(super) fn keep(path: &Path, run: &Run<'_>) -> Result<Vec<Line>> {
+pub(super) fn merge_into(path: &Path, run: &Run<'_>) -> Result<Vec<TableLine>> {
     let before = match fs::read(path) {
         Ok(text) => serde_json::from_slice(&text)
             .with_context(|| format!("{} is not what a bench wrote: remove it", path.display()))?,
@@ -81,9 +81,9 @@ fn samples(before: &Value, run: &Run<'_>, was_measured: impl Fn(&str) -> bool) -
 mod tests {
     use super::*;
 
-    fn line(row: &str, title: &str, value: f64) -> Line {
+    fn line(row: &str, title: &str, value: f64) -> TableLine {
         let row = ROWS.iter().find(|r| r.name == row).expect("a row");
-        Line { title: title.to_owned(), value, problem: None, ..Line::failed(row, "") }
+        TableLine { title: title.to_owned(), value, problem: None, ..TableLine::failed(row, "") }
     }
 
     fn seen(all: &Value) -> Vec<(&str, &str, bool)> {
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_run_replaces_the_rows_it_measured_and_no_other() -> Result<()> {
-        let failed = ROWS.iter().find(|row| row.name == "hook").map(|row| Line::failed(row, "broke"));
+        let failed = ROWS.iter().find(|row| row.name == "hook").map(|row| TableLine::failed(row, "broke"));
         let lines = [line("ingest", "i, again", 3.0), failed.unwrap()];
         let raw = [Measured { row: "ingest".to_owned(), series: Vec::new() }];
         let run = Run { machine: json!({"commit": "new"}), quick: true, lines: &lines, raw: &raw };

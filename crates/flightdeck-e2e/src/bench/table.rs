@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::promises::{Check, Promise, Row};
+use super::promises::{Check, Promise, PromiseRow};
 use super::{Measured, Series};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Line {
+pub(super) struct TableLine {
     pub(super) row: String,
     pub(super) title: String,
     /// A ratio, or a number in `unit`.
@@ -25,8 +25,8 @@ pub(super) struct Line {
     pub(super) problem: Option<String>,
 }
 
-impl Line {
-    pub(super) fn failed(row: &Row, problem: &str) -> Self {
+impl TableLine {
+    pub(super) fn failed(row: &PromiseRow, problem: &str) -> Self {
         Self {
             row: row.name.to_owned(),
             title: row.about.to_owned(),
@@ -52,22 +52,23 @@ impl Line {
     }
 }
 
-pub(super) fn judge(row: &Row, measured: &Measured) -> Vec<Line> {
-    let line =
-        |check: &Check| one(row, check, measured).unwrap_or_else(|| Line::failed(row, "no such series"));
+pub(super) fn judge(row: &PromiseRow, measured: &Measured) -> Vec<TableLine> {
+    let line = |check: &Check| {
+        judge_check(row, check, measured).unwrap_or_else(|| TableLine::failed(row, "no such series"))
+    };
     row.checks.iter().map(line).collect()
 }
 
-fn one(row: &Row, check: &Check, measured: &Measured) -> Option<Line> {
-    let series = find(measured, check.series)?;
-    let base = Line {
+fn judge_check(row: &PromiseRow, check: &Check, measured: &Measured) -> Option<TableLine> {
+    let series = find_series(measured, check.series)?;
+    let base = TableLine {
         row: row.name.to_owned(),
         title: check.title.to_owned(),
         samples: series.samples.len(),
-        ..Line::failed(row, "")
+        ..TableLine::failed(row, "")
     };
-    let base = Line { problem: None, ..base };
-    let line = match check.against.map(|name| find(measured, name)) {
+    let base = TableLine { problem: None, ..base };
+    let line = match check.against.map(|name| find_series(measured, name)) {
         Some(anchor) => against(base, series, anchor?, check.promise),
         None => alone(base, series, check.promise),
     };
@@ -75,7 +76,7 @@ fn one(row: &Row, check: &Check, measured: &Measured) -> Option<Line> {
 }
 
 /// A leading `*` stands for a number that differs between a quick and a full run.
-fn find<'a>(measured: &'a Measured, name: &str) -> Option<&'a Series> {
+fn find_series<'a>(measured: &'a Measured, name: &str) -> Option<&'a Series> {
     let fits = |series: &&Series| match name.strip_prefix('*') {
         Some(end) => series.name.ends_with(end),
         None => series.name == name,
@@ -84,11 +85,11 @@ fn find<'a>(measured: &'a Measured, name: &str) -> Option<&'a Series> {
 }
 
 /// The ratio of the medians. The spread is over the rounds; each round measured both.
-fn against(line: Line, series: &Series, anchor: &Series, promise: Promise) -> Line {
+fn against(line: TableLine, series: &Series, anchor: &Series, promise: Promise) -> TableLine {
     let rounds: Vec<f64> = series.samples.iter().zip(&anchor.samples).map(|(a, b)| a / b).collect();
     let (top, bottom) = (percentile(&series.samples, 50.0), percentile(&anchor.samples, 50.0));
     let value = top / bottom;
-    Line {
+    TableLine {
         value,
         p10: percentile(&rounds, 10.0),
         p90: percentile(&rounds, 90.0),
@@ -96,20 +97,20 @@ fn against(line: Line, series: &Series, anchor: &Series, promise: Promise) -> Li
         undisturbed: matches!(series.unit.as_str(), "ms" | "µs")
             .then(|| percentile(&series.samples, 10.0) / percentile(&anchor.samples, 10.0)),
         medians: format!("{} / {} {}", short(top), short(bottom), series.unit),
-        promise: promise.words(&series.unit),
+        promise: promise.in_words(&series.unit),
         held: promise.held(value),
         ..line
     }
 }
 
-fn alone(line: Line, series: &Series, promise: Promise) -> Line {
+fn alone(line: TableLine, series: &Series, promise: Promise) -> TableLine {
     let value = percentile(&series.samples, promise.percentile());
-    Line {
+    TableLine {
         value,
         p10: percentile(&series.samples, 10.0),
         p90: percentile(&series.samples, 90.0),
         unit: series.unit.clone(),
-        promise: promise.words(&series.unit),
+        promise: promise.in_words(&series.unit),
         held: promise.held(value),
         ..line
     }
@@ -131,7 +132,7 @@ pub fn short(value: f64) -> String {
     }
 }
 
-pub(super) fn print(lines: &[Line]) -> String {
+pub(super) fn print(lines: &[TableLine]) -> String {
     let mut text = format!(
         "{:<34} {:>10}  {:>15}  {:>11}  {:<26} {:<10} {}\n",
         "", "measured", "p10–p90", "undisturbed", "medians", "promised", "held"
@@ -167,9 +168,9 @@ mod tests {
     fn a_ratio_is_of_the_medians_and_its_spread_is_of_the_rounds() {
         let series =
             |samples: &[f64]| Series { name: String::new(), unit: "ms".into(), samples: samples.into() };
-        let row = Row { name: "r", about: "", long: false, checks: &[] };
+        let row = PromiseRow { name: "r", about: "", long: false, checks: &[] };
         let line = against(
-            Line::failed(&row, ""),
+            TableLine::failed(&row, ""),
             &series(&[2.0, 4.0, 9.0]),
             &series(&[1.0, 2.0, 3.0]),
             Promise::RatioMax(2.0),

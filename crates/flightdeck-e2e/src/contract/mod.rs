@@ -18,7 +18,7 @@ use crate::e2e::{self, Recorded, Recording};
 use shape::Shape;
 
 #[derive(Parser, Debug)]
-pub struct Args {
+pub struct ContractArgs {
     /// Scenarios to play; without names, all that a recorder can play and that add something to the contract
     scenarios: Vec<String>,
     /// The client to check: its version, or a path to its `claude` binary; the pinned one if left out
@@ -34,7 +34,7 @@ fn recorded() -> PathBuf {
 }
 
 /// True if the client still keeps the contract.
-pub fn run(args: &Args) -> Result<bool> {
+pub fn run(args: &ContractArgs) -> Result<bool> {
     let Recording { client, listed, scenarios } = e2e::record(&args.scenarios, args.client.as_deref())?;
     let mut changes = notices::gone(&client)?;
     if listed.is_none() {
@@ -75,7 +75,7 @@ fn contract() -> Result<Shape> {
     Ok(serde_json::from_slice(&text)?)
 }
 
-fn record(args: &Args, seen: Shape, broken: &[String]) -> Result<bool> {
+fn record(args: &ContractArgs, seen: Shape, broken: &[String]) -> Result<bool> {
     if !broken.is_empty() {
         broken.iter().for_each(|one| println!("{one}"));
         println!("nothing was recorded");

@@ -22,7 +22,7 @@ const EXPECTED: [&str; 6] = [
     "share/doc/flightdeck/copyright",
 ];
 
-pub fn check(packages: &Packages) -> Result<()> {
+pub fn check_packages(packages: &Packages) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let unpacked = folder.path().join("tar");
     fs::create_dir(&unpacked)?;

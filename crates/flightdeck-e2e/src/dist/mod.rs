@@ -13,13 +13,13 @@ use anyhow::{Context, Result, bail};
 use crate::plugin;
 use crate::workspace::{cargo, succeed, target};
 
-pub use check::check;
+pub use check::check_packages;
 
 /// The version of the workspace, which all crates share.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct DistArgs {
     /// Package this binary instead of a fresh release build
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
@@ -44,7 +44,7 @@ pub struct Packages {
     pub plugin: PathBuf,
 }
 
-pub fn run(args: &Args) -> Result<bool> {
+pub fn run(args: &DistArgs) -> Result<bool> {
     let binary = match &args.binary {
         Some(binary) => {
             binary.canonicalize().with_context(|| format!("no binary at {}", binary.display()))?
@@ -57,7 +57,7 @@ pub fn run(args: &Args) -> Result<bool> {
         println!("{}", path.display());
     }
     if args.check {
-        check(&packages)?;
+        check_packages(&packages)?;
         check::plugin_with_client(&packages.plugin)?;
         println!("the packages are in order");
     }

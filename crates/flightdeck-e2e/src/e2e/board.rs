@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use flightdeck_sim::client::{Lab, check};
+use flightdeck_sim::client::{Lab, check_is_isolated};
 use serde_json::{Value, json};
 
 use crate::testkit::TestDaemon;
@@ -75,7 +75,7 @@ impl DaemonBoard {
 
     fn start_again(lab: &Lab, binary: &Path, restarts: usize) -> Result<Self> {
         let env = lab.env(&[]);
-        check(&env, lab.dir())?;
+        check_is_isolated(&env, lab.dir())?;
         let mut command = Command::new(binary);
         command.args(["up", "--no-hooks", "--port", "0"]);
         command.current_dir(lab.cwd()).env_clear().envs(env).stdin(Stdio::null());
@@ -107,7 +107,7 @@ impl Board for DaemonBoard {
 
     fn run(&self, lab: &Lab, words: &[&str]) -> Result<String> {
         let env = lab.env(&[]);
-        check(&env, lab.dir())?;
+        check_is_isolated(&env, lab.dir())?;
         let output = Command::new(&self.binary).args(words).env_clear().envs(env).output()?;
         if !output.status.success() {
             bail!("flightdeck {}: {}", words.join(" "), String::from_utf8_lossy(&output.stderr));

@@ -54,7 +54,7 @@ pub(super) struct Expect {
 }
 
 impl Expect {
-    fn of(screen: Screen) -> Self {
+    fn screen(screen: Screen) -> Self {
         Self { screen, board: None, within: Duration::from_secs(20), behind: false }
     }
 
@@ -73,48 +73,48 @@ impl Expect {
 }
 
 pub(super) fn idle() -> Expect {
-    Expect::of(Screen::Idle)
+    Expect::screen(Screen::Idle)
 }
 
 pub(super) fn working() -> Expect {
-    Expect::of(Screen::Working)
+    Expect::screen(Screen::Working)
 }
 
 pub(super) fn background() -> Expect {
-    Expect::of(Screen::Background)
+    Expect::screen(Screen::Background)
 }
 
 pub(super) fn permission(tool: &str) -> Expect {
-    Expect::of(Screen::Permission { tool: tool.into(), from_agent: false })
+    Expect::screen(Screen::Permission { tool: tool.into(), from_agent: false })
 }
 
 pub(super) fn agent_permission(tool: &str) -> Expect {
-    Expect::of(Screen::Permission { tool: tool.into(), from_agent: true })
+    Expect::screen(Screen::Permission { tool: tool.into(), from_agent: true })
 }
 
 pub(super) fn question() -> Expect {
-    Expect::of(Screen::Question)
+    Expect::screen(Screen::Question)
 }
 
 pub(super) fn plan() -> Expect {
-    Expect::of(Screen::Plan)
+    Expect::screen(Screen::Plan)
 }
 
 pub(super) fn dialog() -> Expect {
-    Expect::of(Screen::Dialog)
+    Expect::screen(Screen::Dialog)
 }
 
 /// Esc fires no hook: the board learns it from the registry.
 pub(super) fn interrupted() -> Expect {
-    Expect::of(Screen::Interrupted)
+    Expect::screen(Screen::Interrupted)
 }
 
 pub(super) fn error() -> Expect {
-    Expect::of(Screen::Error)
+    Expect::screen(Screen::Error)
 }
 
 pub(super) fn exited() -> Expect {
-    Expect::of(Screen::Exited)
+    Expect::screen(Screen::Exited)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use flightdeck_core::wire::hook_name::{Form, HookName};
+use flightdeck_core::wire::hook_name::{HookForm, HookName};
 
 /// Events that the complete list must contain.
 const ALWAYS: [&str; 2] = ["PreToolUse", "PostToolUse"];
@@ -44,7 +44,7 @@ fn names(piece: &[u8]) -> Option<BTreeSet<String>> {
 
 /// Every event that a recorder may register and that the client knows. The client refuses to start with an unknown name.
 pub(super) fn to_register(listed: Option<&BTreeSet<String>>) -> Vec<String> {
-    let harmless = HookName::ALL.iter().filter(|info| !matches!(info.form, Form::Never { .. }));
+    let harmless = HookName::ALL.iter().filter(|info| !matches!(info.form, HookForm::Never { .. }));
     let names = harmless.map(|info| info.name.as_str().to_owned());
     names.filter(|name| listed.is_none_or(|listed| listed.contains(name))).collect()
 }

@@ -8,6 +8,8 @@ mod install;
 mod scenarios;
 mod side_by_side;
 mod stage;
+mod stage_checks;
+mod tally;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,10 +19,11 @@ use anyhow::{Result, bail};
 use clap::{Parser, ValueEnum};
 
 use scenarios::Scenario;
-use stage::{Options, Stage, Tally, Watcher};
+use stage::{Stage, StageOptions, Watcher};
+use tally::ScenarioTally;
 
 #[derive(Parser, Debug)]
-pub struct Args {
+pub struct ScenarioArgs {
     /// Scenarios to run; all but the slow ones if none is named
     scenarios: Vec<String>,
     /// Print the scenarios and end
@@ -76,7 +79,7 @@ const AGAIN_MAX: usize = 2;
 
 impl Played {
     /// Prints the result and decides whether the run passed.
-    fn told(whose: &str, total: &Tally, again: Vec<String>) -> Self {
+    fn report(whose: &str, total: &ScenarioTally, again: Vec<String>) -> Self {
         if !again.is_empty() {
             println!("\n{FAILED_ONCE}{}", again.join(", "));
         }
@@ -87,12 +90,12 @@ impl Played {
         Self::judged(total, again)
     }
 
-    fn judged(total: &Tally, again: Vec<String>) -> Self {
+    fn judged(total: &ScenarioTally, again: Vec<String>) -> Self {
         if total.failed == 0 && again.len() <= AGAIN_MAX { Self::Held { again } } else { Self::Failed }
     }
 }
 
-pub fn run(args: &Args) -> Result<Played> {
+pub fn run(args: &ScenarioArgs) -> Result<Played> {
     if args.list {
         for s in scenarios::ALL {
             println!("{:<24} {}{}", s.name, s.about, if s.slow { " (slow)" } else { "" });
@@ -133,11 +136,11 @@ pub fn run(args: &Args) -> Result<Played> {
     Ok(played)
 }
 
-fn one_by_one(chosen: &[&Scenario], args: &Args, client: &Path, watcher: &Watcher) -> Played {
-    let mut total = Tally::default();
+fn one_by_one(chosen: &[&Scenario], args: &ScenarioArgs, client: &Path, watcher: &Watcher) -> Played {
+    let mut total = ScenarioTally::default();
     let mut again = Vec::new();
     for scenario in chosen {
-        let play = |attempt| perform(scenario, &Options { keep: args.keep, attempt }, client, watcher);
+        let play = |attempt| perform(scenario, &StageOptions { keep: args.keep, attempt }, client, watcher);
         let mut tally = play(1);
         if tally.failed > 0 {
             // On a busy machine a real terminal may fail once, which is reported; a second failure counts.
@@ -147,7 +150,7 @@ fn one_by_one(chosen: &[&Scenario], args: &Args, client: &Path, watcher: &Watche
         }
         total.add(&tally);
     }
-    Played::told("", &total, again)
+    Played::report("", &total, again)
 }
 
 const FAILED_ONCE: &str = "FAILED ONCE, a place to look: ";
@@ -199,11 +202,15 @@ pub(crate) fn record(
     let watcher = Watcher::Recorder(hook_list::to_register(listed.as_ref()));
     let scenarios = chosen.into_iter().map(move |scenario| {
         println!("{} — {}", scenario.name, scenario.about);
-        let mut stage =
-            match Stage::new(&scenario.setup(), &Options { keep: true, attempt: 1 }, &client, &watcher) {
-                Ok(stage) => stage,
-                Err(error) => return Recorded { scenario: scenario.name, lab: None, played: Err(error) },
-            };
+        let mut stage = match Stage::new(
+            &scenario.setup(),
+            &StageOptions { keep: true, attempt: 1 },
+            &client,
+            &watcher,
+        ) {
+            Ok(stage) => stage,
+            Err(error) => return Recorded { scenario: scenario.name, lab: None, played: Err(error) },
+        };
         let lab = Some(stage.lab.dir().to_owned());
         let played = (scenario.run)(&mut stage);
         Recorded { scenario: scenario.name, lab, played: stage.close(played).map(drop) }
@@ -222,7 +229,7 @@ fn choose(names: &[String], slow: bool) -> Result<Vec<&'static Scenario>> {
     names.iter().map(find).collect()
 }
 
-fn perform(scenario: &Scenario, options: &Options, client: &Path, watcher: &Watcher) -> Tally {
+fn perform(scenario: &Scenario, options: &StageOptions, client: &Path, watcher: &Watcher) -> ScenarioTally {
     println!("\n{} — {}", scenario.name, scenario.about);
     let begun = Instant::now();
     let outcome = Stage::new(&scenario.setup(), options, client, watcher).and_then(|mut stage| {
@@ -236,7 +243,7 @@ fn perform(scenario: &Scenario, options: &Options, client: &Path, watcher: &Watc
         }
         Err(e) => {
             println!("  FAILED after {:.1} s: {e:#}", begun.elapsed().as_secs_f32());
-            Tally { failed: 1, ..Tally::default() }
+            ScenarioTally { failed: 1, ..ScenarioTally::default() }
         }
     }
 }
@@ -247,10 +254,10 @@ mod tests {
 
     #[test]
     fn too_many_second_tries_are_a_failure() {
-        let needed = |count: usize| Played::judged(&Tally::default(), vec!["turn".to_owned(); count]);
+        let needed = |count: usize| Played::judged(&ScenarioTally::default(), vec!["turn".to_owned(); count]);
         assert!(matches!(needed(AGAIN_MAX), Played::Held { .. }));
         assert!(matches!(needed(AGAIN_MAX + 1), Played::Failed));
-        let failed = Tally { failed: 1, ..Tally::default() };
+        let failed = ScenarioTally { failed: 1, ..ScenarioTally::default() };
         assert!(matches!(Played::judged(&failed, Vec::new()), Played::Failed));
     }
 }

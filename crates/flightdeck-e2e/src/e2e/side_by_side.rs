@@ -9,17 +9,23 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use super::scenarios::Scenario;
-use super::stage::{Tally, Watcher};
-use super::{Args, FAILED_ONCE, Played};
+use super::stage::Watcher;
+use super::tally::ScenarioTally;
+use super::{FAILED_ONCE, Played, ScenarioArgs};
 
 /// How many of the longest scenarios are named.
 const TOLD_MAX: usize = 8;
 
-pub(super) fn run(chosen: &[&Scenario], args: &Args, client: &Path, watcher: &Watcher) -> Result<Played> {
+pub(super) fn run(
+    chosen: &[&Scenario],
+    args: &ScenarioArgs,
+    client: &Path,
+    watcher: &Watcher,
+) -> Result<Played> {
     let program = std::env::current_exe().context("cannot find myself")?;
     let waiting = Mutex::new(chosen.iter());
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let told = Mutex::new((Tally::default(), Vec::new()));
+    let told = Mutex::new((ScenarioTally::default(), Vec::new()));
     let times = Mutex::new(Vec::new());
     let play = |scenario: &Scenario| -> Result<()> {
         let mut command = Command::new(&program);
@@ -38,9 +44,11 @@ pub(super) fn run(chosen: &[&Scenario], args: &Args, client: &Path, watcher: &Wa
         let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
         print!("{text}{}", String::from_utf8_lossy(&output.stderr));
         // A process without its last line failed, regardless of its other output.
-        let failed = Tally { failed: 1, ..Tally::default() };
+        let failed = ScenarioTally { failed: 1, ..ScenarioTally::default() };
         told.0.add(
-            &Tally::read(&text).filter(|t| (t.failed == 0) == output.status.success()).unwrap_or(failed),
+            &ScenarioTally::read(&text)
+                .filter(|t| (t.failed == 0) == output.status.success())
+                .unwrap_or(failed),
         );
         told.1.extend(text.lines().filter_map(|line| line.strip_prefix(FAILED_ONCE)).map(str::to_owned));
         Ok(())
@@ -61,7 +69,7 @@ pub(super) fn run(chosen: &[&Scenario], args: &Args, client: &Path, watcher: &Wa
     })?;
     tell_longest(times.into_inner().unwrap_or_else(PoisonError::into_inner));
     let (total, again) = told.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(Played::told("ALL TOGETHER: ", &total, again))
+    Ok(Played::report("ALL TOGETHER: ", &total, again))
 }
 
 /// Prints the scenarios that took longest: they decide how long the whole takes.

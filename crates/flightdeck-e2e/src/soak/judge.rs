@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::sample::{Load, Sample};
+use super::sample::{LoadSize, Sample};
 
 pub(super) fn percentile(all: &mut [f64], percent: usize) -> f64 {
     all.sort_by(f64::total_cmp);
@@ -94,31 +94,31 @@ const REMOVALS_MIN: usize = 2;
 
 /// One line of the verdict.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Verdict {
+pub(super) struct RowVerdict {
     name: &'static str,
     figures: String,
     flat: bool,
 }
 
 /// Old events are removed during the run, so the database has reached its final size by the middle third.
-pub(super) fn judge(load: &Load, samples: &[Sample], gaps: u64) -> Vec<Verdict> {
+pub(super) fn judge(load: &LoadSize, samples: &[Sample], gaps: u64) -> Vec<RowVerdict> {
     let third = samples.len() / 3;
     if third == 0 {
-        return vec![Verdict { name: "too few samples", figures: String::new(), flat: false }];
+        return vec![RowVerdict { name: "too few samples", figures: String::new(), flat: false }];
     }
     let (middle, last) = (&samples[third..2 * third], &samples[samples.len() - third..]);
-    let mut verdicts: Vec<Verdict> = ROWS.iter().map(|row| row.judge(middle, last)).collect();
+    let mut verdicts: Vec<RowVerdict> = ROWS.iter().map(|row| row.judge(middle, last)).collect();
     verdicts.push(removals(middle, last));
     verdicts.push(no_stall(samples));
     let rate = samples.last().map_or(0.0, |s| s.events as f64 / s.at);
     let figures = format!("{rate:.0} of {}", load.rate);
-    verdicts.push(Verdict { name: "events a second", figures, flat: rate >= load.rate as f64 * 0.98 });
+    verdicts.push(RowVerdict { name: "events a second", figures, flat: rate >= load.rate as f64 * 0.98 });
     // Without any marked event the latency would be zero, which proves nothing.
     let sights = samples.iter().map(|s| s.sights).min().unwrap_or(0);
     let figures = format!("at least {sights} in each sample");
-    verdicts.push(Verdict { name: "marks seen by a viewer", figures, flat: sights > 0 });
+    verdicts.push(RowVerdict { name: "marks seen by a viewer", figures, flat: sights > 0 });
     // Reported only: a viewer that is too slow gets a new snapshot, which is allowed.
-    verdicts.push(Verdict {
+    verdicts.push(RowVerdict {
         name: "gaps",
         figures: format!("{gaps} among {} viewers", load.viewers),
         flat: true,
@@ -126,13 +126,13 @@ pub(super) fn judge(load: &Load, samples: &[Sample], gaps: u64) -> Vec<Verdict> 
     verdicts
 }
 
-fn removals(middle: &[Sample], last: &[Sample]) -> Verdict {
+fn removals(middle: &[Sample], last: &[Sample]) -> RowVerdict {
     let of = |samples: &[Sample]| match samples {
         [first, .., last] => last.removals.saturating_sub(first.removals),
         _ => 0,
     };
     let (before, after) = (of(middle), of(last));
-    Verdict {
+    RowVerdict {
         name: "old events removed",
         figures: format!("{before} then {after} times"),
         flat: before.min(after) >= REMOVALS_MIN,
@@ -140,7 +140,7 @@ fn removals(middle: &[Sample], last: &[Sample]) -> Verdict {
 }
 
 /// Compares the slowest acknowledgement while old events are removed with the slowest at other times.
-fn no_stall(samples: &[Sample]) -> Verdict {
+fn no_stall(samples: &[Sample]) -> RowVerdict {
     let (mut removing, mut others) = (Vec::new(), Vec::new());
     for around in samples.windows(3) {
         let [before, now, after] = [0, 1, 2].map(|n| &around[n]);
@@ -153,7 +153,7 @@ fn no_stall(samples: &[Sample]) -> Verdict {
     }
     let (with, without) = (percentile(&mut removing, MEDIAN), percentile(&mut others, MEDIAN));
     let most = percentile(&mut removing, MOST);
-    Verdict {
+    RowVerdict {
         name: "slowest, old ones removed",
         figures: format!("{without:.0} ms without, {with:.0} with, {most:.0} at most"),
         flat: with <= without * STALL_FACTOR + STALL_SLACK_MS && most <= STALL_MAX_MS,
@@ -161,19 +161,19 @@ fn no_stall(samples: &[Sample]) -> Verdict {
 }
 
 impl Row {
-    fn judge(&self, middle: &[Sample], last: &[Sample]) -> Verdict {
+    fn judge(&self, middle: &[Sample], last: &[Sample]) -> RowVerdict {
         let of = |samples: &[Sample]| {
             percentile(&mut samples.iter().map(self.of).collect::<Vec<_>>(), self.percent)
         };
         let (before, after) = (of(middle), of(last));
         let flat = after <= before * self.factor + self.slack;
-        Verdict { name: self.name, figures: format!("{before:.1} then {after:.1} {}", self.unit), flat }
+        RowVerdict { name: self.name, figures: format!("{before:.1} then {after:.1} {}", self.unit), flat }
     }
 }
 
 /// Prints the verdicts. True if all are flat.
-pub(super) fn print(verdicts: &[Verdict]) -> bool {
-    for Verdict { name, figures, flat } in verdicts {
+pub(super) fn print(verdicts: &[RowVerdict]) -> bool {
+    for RowVerdict { name, figures, flat } in verdicts {
         println!("{} {name:<26} {figures}", if *flat { "flat    " } else { "NOT FLAT" });
     }
     verdicts.iter().all(|verdict| verdict.flat)
@@ -183,8 +183,8 @@ pub(super) fn print(verdicts: &[Verdict]) -> bool {
 mod tests {
     use super::*;
 
-    const LOAD: Load =
-        Load { sessions: 1, rate: 100, viewers: 1, seconds: 45, warm_up: 0, keep_megabytes: 1 };
+    const LOAD: LoadSize =
+        LoadSize { sessions: 1, rate: 100, viewers: 1, seconds: 45, warm_up: 0, keep_megabytes: 1 };
 
     fn samples() -> Vec<Sample> {
         let one = |n: u64| Sample {

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 use flightdeck_core::time::Timestamp;
-use flightdeck_sim::fleet::{Fleet, FleetConfig, SimEvent};
+use flightdeck_sim::fleet::{FleetConfig, SimEvent, SimFleet};
 use serde_json::json;
 
-use super::sample::{Load, Sample};
+use super::sample::{LoadSize, Sample};
 use super::{judge, plot};
 use crate::machine::Machine;
 use crate::measured_daemon::MeasuredDaemon;
@@ -48,7 +48,7 @@ fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_millis() as i64)
 }
 
-pub(super) fn run(load: &Load, binary: &Path, judged: bool) -> Result<bool> {
+pub(super) fn run(load: &LoadSize, binary: &Path, judged: bool) -> Result<bool> {
     println!(
         "{} sessions, {} events a second, {} viewers, {} s; at most {} MB of events are kept; first {} events each",
         load.sessions, load.rate, load.viewers, load.seconds, load.keep_megabytes, load.warm_up
@@ -85,7 +85,7 @@ pub(super) fn run(load: &Load, binary: &Path, judged: bool) -> Result<bool> {
 
 /// Sends at the wanted rate. A full lane blocks all others, which shows as a lower rate.
 fn send(
-    load: &Load,
+    load: &LoadSize,
     daemon: &MeasuredDaemon,
     lanes: Vec<SyncSender<(SimEvent, Instant)>>,
     seen: &Seen,
@@ -96,7 +96,7 @@ fn send(
         home: daemon.folder().display().to_string(),
         ..FleetConfig::default()
     };
-    let mut events = Fleet::new(config);
+    let mut events = SimFleet::new(config);
     let give = |event: SimEvent| {
         let lane = event.session_id.bytes().map(usize::from).sum::<usize>() % CONNECTIONS;
         lanes[lane]
@@ -136,7 +136,7 @@ fn push(all: &Mutex<Vec<f64>>, time: Duration) {
     }
 }
 
-fn watch(load: &Load, daemon: &MeasuredDaemon, seen: &Arc<Seen>) -> Result<()> {
+fn watch(load: &LoadSize, daemon: &MeasuredDaemon, seen: &Arc<Seen>) -> Result<()> {
     (0..load.viewers).try_for_each(|n| view(daemon.addr(), n == 0, Arc::clone(seen)))
 }
 
@@ -172,7 +172,7 @@ fn mark(line: &[u8]) -> Option<i64> {
     rest.split_once('x')?.0.parse().ok()
 }
 
-fn sample(load: &Load, daemon: &MeasuredDaemon, seen: &Seen) -> Result<Vec<Sample>> {
+fn sample(load: &LoadSize, daemon: &MeasuredDaemon, seen: &Seen) -> Result<Vec<Sample>> {
     let (begun, end) = (Instant::now(), Duration::from_secs(load.seconds));
     let before = seen.sent.load(Ordering::Relaxed);
     let mut marks = daemon.socket()?;
@@ -259,7 +259,7 @@ fn finish(daemon: &MeasuredDaemon, seen: &Seen) -> Result<bool> {
     Ok(held)
 }
 
-fn report(load: &Load, binary: &Path, samples: &[Sample], gaps: u64) -> Result<bool> {
+fn report(load: &LoadSize, binary: &Path, samples: &[Sample], gaps: u64) -> Result<bool> {
     let folder = target().join("soak");
     std::fs::create_dir_all(&folder)?;
     let verdicts = judge::judge(load, samples, gaps);

@@ -13,10 +13,10 @@ use anyhow::{Result, bail};
 use clap::{Parser, ValueEnum};
 
 use crate::workspace::{cargo, root, target};
-use sample::{Load, Sample};
+use sample::{LoadSize, Sample};
 
 #[derive(Parser, Debug)]
-pub struct Args {
+pub struct SoakArgs {
     /// Run a small load on a debug build for ten seconds, and check counts but no times
     #[arg(long)]
     smoke: bool,
@@ -81,9 +81,10 @@ enum Part {
     Clients,
 }
 
-pub fn run(args: &Args) -> Result<bool> {
+pub fn run(args: &SoakArgs) -> Result<bool> {
     if args.smoke {
-        let load = Load { sessions: 200, rate: 300, viewers: 5, seconds: 10, warm_up: 0, keep_megabytes: 1 };
+        let load =
+            LoadSize { sessions: 200, rate: 300, viewers: 5, seconds: 10, warm_up: 0, keep_megabytes: 1 };
         let binary = match &args.binary {
             Some(binary) => binary.clone(),
             None => build(&["build", "--package", "flightdeck"], "debug")?,
@@ -97,10 +98,10 @@ pub fn run(args: &Args) -> Result<bool> {
             Some(binary) => binary.clone(),
             None => build(&["build", "--release", "--package", "flightdeck"], "release")?,
         };
-        let &Args { sessions, rate, viewers, seconds, .. } = args;
+        let &SoakArgs { sessions, rate, viewers, seconds, .. } = args;
         // The daemon removes old events for the first time 30 s after its start. By then the log must be larger than this
         // bound, or the run would not measure the removal.
-        let load = Load { sessions, rate, viewers, seconds, warm_up: args.warm_up, keep_megabytes: 16 };
+        let load = LoadSize { sessions, rate, viewers, seconds, warm_up: args.warm_up, keep_megabytes: 16 };
         passed &= load::run(&load, &binary, true)?;
     }
     // The first seed depends on the day, and is printed.

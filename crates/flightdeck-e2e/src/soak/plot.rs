@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::sample::{Load, Sample};
+use super::sample::{LoadSize, Sample};
 
 const LEFT_PX: f64 = 190.0;
 const WIDE_PX: f64 = 520.0;
@@ -22,7 +22,7 @@ const STRIPS: [Strip; 7] = [
 ];
 
 /// The first sample is left out: all viewers connect in it, and its peak would flatten every other value.
-pub(super) fn svg(load: &Load, samples: &[Sample]) -> String {
+pub(super) fn svg(load: &LoadSize, samples: &[Sample]) -> String {
     let samples = samples.get(1..).unwrap_or_default();
     let (width, height) = (LEFT_PX + WIDE_PX + 80.0, 50.0 + STRIP_PX * STRIPS.len() as f64);
     let end = samples.last().map_or(1.0, |s| s.at);

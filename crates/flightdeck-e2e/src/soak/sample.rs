@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Load {
+pub(super) struct LoadSize {
     pub(super) sessions: usize,
     pub(super) rate: u64,
     pub(super) viewers: usize,

@@ -65,7 +65,7 @@ impl TestHome {
 
     /// Where the files of this home are.
     pub fn paths(&self) -> Paths {
-        Paths::below(&self.flightdeck_home)
+        Paths::in_home(&self.flightdeck_home)
     }
 
     pub fn try_socket(&self, timeout: Duration) -> Result<SocketClient> {
@@ -138,7 +138,7 @@ impl TestHome {
     }
 
     /// The text with `~` for this home's folder.
-    pub fn plain(&self, text: &str) -> String {
+    pub fn with_tilde(&self, text: &str) -> String {
         text.replace(&self.path().display().to_string(), "~")
     }
 }
@@ -171,7 +171,7 @@ pub struct CommandOutput {
 
 impl CommandOutput {
     fn new(output: Output, home: &TestHome) -> Result<Self> {
-        let text = |bytes: Vec<u8>| Ok::<_, anyhow::Error>(home.plain(&String::from_utf8(bytes)?));
+        let text = |bytes: Vec<u8>| Ok::<_, anyhow::Error>(home.with_tilde(&String::from_utf8(bytes)?));
         let code = output.status.code().context("the command was killed")?;
         Ok(Self { code, out: text(output.stdout)?, err: text(output.stderr)? })
     }

@@ -7,7 +7,7 @@ use crate::stamp::Stamp;
 
 const NOW: u64 = 1_794_768_451_273;
 
-fn put(dir: &Path, fired_ms: u64, random: u64, content: &str) -> SpoolFile {
+fn write_spool_file(dir: &Path, fired_ms: u64, random: u64, content: &str) -> SpoolFile {
     let Stamp { fired_ns, id } = Stamp::new(fired_ms * 1_000_000, random);
     let path = dir.join(file_name(fired_ns, id));
     std::fs::write(&path, content).unwrap();
@@ -34,16 +34,16 @@ fn a_file_is_named_by_its_time_and_the_id_of_its_event() {
 #[test]
 fn events_are_listed_in_the_order_they_fired() {
     let dir = tempfile::tempdir().unwrap();
-    let late = put(dir.path(), NOW, 1, "c");
-    let early = put(dir.path(), 5, 9, "a");
-    let middle = put(dir.path(), NOW - 1, 7, "bb");
+    let late = write_spool_file(dir.path(), NOW, 1, "c");
+    let early = write_spool_file(dir.path(), 5, 9, "a");
+    let middle = write_spool_file(dir.path(), NOW - 1, 7, "bb");
     assert_eq!(list(dir.path()).unwrap(), [early, middle, late]);
 }
 
 #[test]
 fn files_that_are_not_a_complete_event_of_this_user_are_skipped() {
     let dir = tempfile::tempdir().unwrap();
-    let ours = put(dir.path(), NOW, 1, "x");
+    let ours = write_spool_file(dir.path(), NOW, 1, "x");
     let other = |name: &str| dir.path().join(name);
     let name = file_name(7, 7);
     std::fs::write(other(&format!(".{name}")), "half").unwrap();
@@ -65,7 +65,7 @@ fn a_spool_that_does_not_exist_is_empty() {
 fn the_oldest_over_the_bounds_are_dropped_and_counted() {
     let dir = tempfile::tempdir().unwrap();
     for n in 0..10 {
-        put(dir.path(), NOW - n, 0, "12345");
+        write_spool_file(dir.path(), NOW - n, 0, "12345");
     }
     assert_eq!(enforce(dir.path(), Bounds::default()), 0);
     assert_eq!(enforce(dir.path(), Bounds { files: 8, ..Bounds::default() }), 2);
@@ -78,7 +78,7 @@ fn the_oldest_over_the_bounds_are_dropped_and_counted() {
 fn a_hook_drops_by_the_names_alone_and_counts() {
     let dir = tempfile::tempdir().unwrap();
     for n in 0..10 {
-        put(dir.path(), NOW - n, 0, "12345");
+        write_spool_file(dir.path(), NOW - n, 0, "12345");
     }
     let enforce = |bounds| enforce_count_and_age(dir.path(), NOW, bounds).unwrap();
     assert_eq!(enforce(Bounds { bytes: 1, ..Bounds::default() }), 0);

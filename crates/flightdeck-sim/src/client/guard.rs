@@ -16,7 +16,7 @@ impl std::fmt::Display for Unsafe {
 impl std::error::Error for Unsafe {}
 
 /// Checks that every home is below the lab, the model is on loopback, the key is the dummy, and telemetry and updates are off.
-pub fn check(env: &Env, lab: &Path) -> Result<(), Unsafe> {
+pub fn check_is_isolated(env: &Env, lab: &Path) -> Result<(), Unsafe> {
     let refuse = |why: String| Err(Unsafe(why));
     if !lab.is_absolute() || !lab.join(MARKER).exists() {
         return refuse(format!("{} is not a lab", lab.display()));
@@ -72,7 +72,7 @@ mod tests {
     fn a_lab_passes_and_every_way_out_of_it_is_refused() {
         let lab = lab("ways");
         let good = lab.env(&[]);
-        assert_eq!(check(&good, lab.dir()), Ok(()));
+        assert_eq!(check_is_isolated(&good, lab.dir()), Ok(()));
         let escape = format!("{}/home/../../..", lab.dir().display());
         let changes = [
             ("HOME", "/root"),
@@ -86,12 +86,12 @@ mod tests {
             ("HTTPS_PROXY", "http://proxy:3128"),
         ];
         for change in changes {
-            assert!(check(&lab.env(&[change]), lab.dir()).is_err(), "{change:?}");
+            assert!(check_is_isolated(&lab.env(&[change]), lab.dir()).is_err(), "{change:?}");
         }
         for name in good.keys().filter(|n| !["PATH", "TERM", "LANG", "SHELL"].contains(&n.as_str())) {
             let mut less = good.clone();
             less.remove(name);
-            assert!(check(&less, lab.dir()).is_err(), "without {name}");
+            assert!(check_is_isolated(&less, lab.dir()).is_err(), "without {name}");
         }
         std::fs::remove_dir_all(lab.dir()).unwrap();
     }
@@ -102,8 +102,8 @@ mod tests {
         std::fs::create_dir_all(&dir).unwrap();
         assert!(Lab::new(&dir, Path::new("/nonexistent/claude")).is_err());
         let lab = lab("foreign-env");
-        assert!(check(&lab.env(&[]), &dir).is_err());
-        assert!(check(&lab.env(&[]), Path::new("/")).is_err());
+        assert!(check_is_isolated(&lab.env(&[]), &dir).is_err());
+        assert!(check_is_isolated(&lab.env(&[]), Path::new("/")).is_err());
         std::fs::remove_dir_all(lab.dir()).unwrap();
         std::fs::remove_dir_all(dir).unwrap();
     }

@@ -18,7 +18,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use crate::model_api::ModelApi;
-pub use guard::{Unsafe, check};
+pub use guard::{Unsafe, check_is_isolated};
 pub use tui::Tui;
 
 /// The client version that all expectations were checked with.
@@ -122,7 +122,7 @@ impl Lab {
     /// Runs `claude -p` to its end.
     pub fn print(&self, prompt: &str, args: &[&str], extra: &[(&str, &str)]) -> Result<Printed> {
         let env = self.env(extra);
-        check(&env, &self.dir)?;
+        check_is_isolated(&env, &self.dir)?;
         let output = Command::new(&self.client)
             .arg("-p")
             .arg(prompt)
@@ -164,7 +164,7 @@ impl Lab {
     /// The version that the client reports.
     pub fn version(&self) -> Result<String> {
         let env = self.env(&[]);
-        check(&env, &self.dir)?;
+        check_is_isolated(&env, &self.dir)?;
         let output = Command::new(&self.client).arg("--version").env_clear().envs(env).output()?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         Ok(text.split_whitespace().next().unwrap_or_default().to_owned())

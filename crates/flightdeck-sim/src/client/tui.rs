@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use regex::Regex;
 
-use super::{Lab, check, wait_for};
+use super::{Lab, check_is_isolated, wait_for};
 use crate::screen::{self, Screen};
 
 const COLUMNS: &str = "160";
@@ -100,7 +100,7 @@ impl Tui {
         extra: &[(&str, &str)],
     ) -> Result<Self> {
         let env = lab.env(extra);
-        check(&env, &lab.dir)?;
+        check_is_isolated(&env, &lab.dir)?;
         let assignments = env.iter().map(|(k, v)| format!("{k}={v}"));
         // tmux puts TMUX and TMUX_PANE into the pane; the rest of its environment must not reach the client.
         let wrapper = r#"exec env -i "TMUX=$TMUX" "TMUX_PANE=$TMUX_PANE" "$@""#;

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::library::Job;
-use super::template::{Script, Step, Wait};
-use super::{Fleet, Queued, SimEvent};
+use super::template::{Script, TemplateStep, Wait};
+use super::{Queued, SimEvent, SimFleet};
 use crate::Map;
 
 /// Tools whose request needs content from the person: the client ignores a bare yes.
@@ -19,12 +19,12 @@ const MODES: [&str; 2] = ["default", "acceptEdits"];
 
 /// The output of a request's hook, as the client reads it.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
+pub enum SimVerdict {
     Allow { input: Option<Map>, mode: Option<&'static str> },
     Deny { message: String, interrupt: bool },
 }
 
-impl Verdict {
+impl SimVerdict {
     /// `None` if the client ignores it.
     pub fn printed(json: &Value) -> Option<Self> {
         let output = json.get("hookSpecificOutput").filter(|o| o["hookEventName"] == "PermissionRequest")?;
@@ -49,7 +49,7 @@ impl Verdict {
 
 /// What the client knows about a request beyond its payload.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Request {
+pub(super) struct SimRequest {
     pub(super) call_id: String,
     pub(super) script: Script,
     pub(super) known: BTreeMap<String, String>,
@@ -77,7 +77,7 @@ impl SimEvent {
     }
 
     fn ends_call(&self, id: &str) -> bool {
-        self.is("PostToolUse") && self.text("tool_use_id") == id
+        self.is_named("PostToolUse") && self.text("tool_use_id") == id
     }
 
     /// Whether `later` shows that this request was answered.
@@ -98,14 +98,14 @@ impl SimEvent {
     }
 }
 
-impl Fleet {
+impl SimFleet {
     /// Whether the script leaves this request unanswered until `at_ms`. It must be the newest returned event of its session.
     pub fn waits_until(&mut self, ask: &SimEvent, at_ms: i64) -> bool {
         let Some(request) = ask.request.as_deref() else { return false };
         let shows = |q: &Queued| match request.script {
             Script::Runs => q.event.ends_call(&request.call_id),
             Script::Refused => q.event.batch_names(&request.call_id),
-            Script::Cut => q.key.1 > request.number && !q.event.is("Notification"),
+            Script::Cut => q.key.1 > request.number && !q.event.is_named("Notification"),
         };
         loop {
             let mine = self.queue.iter().map(|Reverse(q)| q).filter(|q| q.seat == request.seat);
@@ -126,9 +126,9 @@ impl Fleet {
     /// The hook of `ask` printed this verdict at `at_ms`, which must not be before the last returned event. The session's
     /// plan changes accordingly and moves earlier by the captured waiting time. False if the client ignores the verdict: it
     /// has continued already, or the verdict lacks required content.
-    pub fn answer(&mut self, ask: &SimEvent, verdict: &Verdict, at_ms: i64) -> bool {
+    pub fn answer(&mut self, ask: &SimEvent, verdict: &SimVerdict, at_ms: i64) -> bool {
         let Some(request) = ask.request.as_deref() else { return false };
-        let bare = matches!(verdict, Verdict::Allow { input: None, .. });
+        let bare = matches!(verdict, SimVerdict::Allow { input: None, .. });
         if bare && NEED_INPUT.contains(&ask.text("tool_name")) {
             return false;
         }
@@ -141,7 +141,7 @@ impl Fleet {
         let (events, later_ms) = match decided {
             None => (rest, 0),
             Some(at) => match verdict {
-                Verdict::Deny { interrupt: true, .. } => end_turn(ask, rest, at_ms),
+                SimVerdict::Deny { interrupt: true, .. } => end_turn(ask, rest, at_ms),
                 _ => self.go_on(ask, request, verdict, Rest::split(rest, at, request), at_ms),
             },
         };
@@ -152,7 +152,7 @@ impl Fleet {
     }
 
     /// Removes and returns the planned events of the request's seat that follow it, in script order.
-    fn take_rest(&mut self, request: &Request) -> Vec<SimEvent> {
+    fn take_rest(&mut self, request: &SimRequest) -> Vec<SimEvent> {
         let queue = std::mem::take(&mut self.queue).into_vec();
         let later = |q: &Queued| q.seat == request.seat && q.key.1 > request.number;
         let (mut rest, others): (Vec<_>, Vec<_>) = queue.into_iter().partition(|Reverse(q)| later(q));
@@ -165,22 +165,22 @@ impl Fleet {
     fn go_on(
         &mut self,
         ask: &SimEvent,
-        request: &Request,
-        verdict: &Verdict,
+        request: &SimRequest,
+        verdict: &SimVerdict,
         rest: Rest,
         at_ms: i64,
     ) -> (Vec<SimEvent>, i64) {
         let Rest { before, decided, after } = rest;
         let was_ms = decided.as_ref().map_or(ask.fired_ms, |e| e.fired_ms);
         let mut new = match (decided.filter(|_| request.script == Script::Runs), verdict) {
-            (Some(ran), Verdict::Allow { .. }) => {
+            (Some(ran), SimVerdict::Allow { .. }) => {
                 let takes_time = !NEED_INPUT.contains(&ask.text("tool_name"));
                 let tool_ms = if takes_time { self.seats[request.seat].tool_ms(&self.config) } else { 0 };
                 // An answer never delays the session.
                 let to_ms = (at_ms + tool_ms).min(was_ms);
                 vec![ran.shift(to_ms - was_ms)]
             }
-            (Some(_), Verdict::Deny { .. }) => Vec::new(),
+            (Some(_), SimVerdict::Deny { .. }) => Vec::new(),
             (None, _) => self.as_captured_elsewhere(request, verdict, at_ms),
         };
         let is_ms = new.last().map_or(at_ms.min(was_ms), |e| e.fired_ms);
@@ -194,15 +194,21 @@ impl Fleet {
     }
 
     /// Time from the request to the next event that does not depend on the answer.
-    fn as_captured_elsewhere(&mut self, request: &Request, verdict: &Verdict, at_ms: i64) -> Vec<SimEvent> {
+    fn as_captured_elsewhere(
+        &mut self,
+        request: &SimRequest,
+        verdict: &SimVerdict,
+        at_ms: i64,
+    ) -> Vec<SimEvent> {
         let piece = |name: &str| self.templates.iter().find(|t| t.name == name);
         let name = match verdict {
-            Verdict::Allow { .. } => "permission_yes",
-            Verdict::Deny { .. } => "permission_no_with_message",
+            SimVerdict::Allow { .. } => "permission_yes",
+            SimVerdict::Deny { .. } => "permission_no_with_message",
         };
-        let mut steps: Vec<Step> = piece(name).into_iter().flat_map(|t| t.after_request()).cloned().collect();
+        let mut steps: Vec<TemplateStep> =
+            piece(name).into_iter().flat_map(|t| t.after_request()).cloned().collect();
         for step in steps.iter_mut().filter(|s| s.wait == Wait::Answer) {
-            step.wait = if step.is("PostToolUse") { Wait::Tool } else { Wait::Client };
+            step.wait = if step.is_named("PostToolUse") { Wait::Tool } else { Wait::Client };
         }
         if request.script == Script::Cut {
             steps.extend(piece("stop").into_iter().flat_map(|t| &t.steps).cloned());
@@ -220,7 +226,7 @@ struct Rest {
 }
 
 impl Rest {
-    fn split(mut before: Vec<SimEvent>, at: usize, request: &Request) -> Self {
+    fn split(mut before: Vec<SimEvent>, at: usize, request: &SimRequest) -> Self {
         let mut after = before.split_off(at);
         let decided = (request.script != Script::Cut).then(|| after.remove(0));
         // No reminder follows an answered request.
@@ -234,7 +240,7 @@ impl Rest {
 fn shift_all(events: Vec<SimEvent>, mut ms: i64) -> (Vec<SimEvent>, i64) {
     let mut asked_here = false;
     let shift = |event: SimEvent| {
-        asked_here |= event.is("PermissionRequest");
+        asked_here |= event.is_named("PermissionRequest");
         let earliest = event.not_before_ms.filter(|_| !asked_here);
         ms = ms.max(earliest.map_or(ms, |earliest| (earliest - event.fired_ms).min(0)));
         let moved = event.shift(ms);
@@ -256,12 +262,14 @@ fn end_turn(ask: &SimEvent, rest: Vec<SimEvent>, at_ms: i64) -> (Vec<SimEvent>, 
 fn tell<'a>(
     events: impl Iterator<Item = &'a mut SimEvent>,
     ask: &SimEvent,
-    request: &Request,
-    verdict: &Verdict,
+    request: &SimRequest,
+    verdict: &SimVerdict,
 ) -> Option<&'static str> {
     let mode = match verdict {
-        Verdict::Allow { mode, .. } => mode.or((ask.text("tool_name") == "ExitPlanMode").then_some(MODES[0])),
-        Verdict::Deny { .. } => None,
+        SimVerdict::Allow { mode, .. } => {
+            mode.or((ask.text("tool_name") == "ExitPlanMode").then_some(MODES[0]))
+        }
+        SimVerdict::Deny { .. } => None,
     };
     let id = &request.call_id;
     for event in events {
@@ -275,15 +283,15 @@ fn tell<'a>(
             }
         }
         match verdict {
-            Verdict::Deny { message, .. } => {
+            SimVerdict::Deny { message, .. } => {
                 if let Some(call) = event.call_in_batch(id) {
                     call["tool_response"] = message.as_str().into();
                 }
             }
-            Verdict::Allow { input: Some(input), .. } if input.contains_key("answers") => {
+            SimVerdict::Allow { input: Some(input), .. } if input.contains_key("answers") => {
                 report_answers(event, id, input);
             }
-            Verdict::Allow { .. } => {}
+            SimVerdict::Allow { .. } => {}
         }
     }
     mode

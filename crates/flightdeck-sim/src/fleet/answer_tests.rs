@@ -7,20 +7,20 @@ use crate::rng::Rng;
 /// How fast the tests answer: faster than any answer in the script.
 const QUICK_MS: i64 = 700;
 
-fn yes() -> Verdict {
-    Verdict::Allow { input: None, mode: None }
+fn yes() -> SimVerdict {
+    SimVerdict::Allow { input: None, mode: None }
 }
 
-fn no(interrupt: bool) -> Verdict {
-    Verdict::Deny { message: "not on a Friday".into(), interrupt }
+fn no(interrupt: bool) -> SimVerdict {
+    SimVerdict::Deny { message: "not on a Friday".into(), interrupt }
 }
 
-fn day() -> Fleet {
-    Fleet::new(FleetConfig { seed: 5, ..FleetConfig::default() })
+fn day() -> SimFleet {
+    SimFleet::new(FleetConfig { seed: 5, ..FleetConfig::default() })
 }
 
 /// A fleet up to a request, and the same fleet without an answer.
-fn asked(tool: &str, script: Script) -> (Fleet, SimEvent, Fleet) {
+fn asked(tool: &str, script: Script) -> (SimFleet, SimEvent, SimFleet) {
     let (mut fleet, mut twin) = (day(), day());
     let is_it =
         |e: &SimEvent| e.text("tool_name") == tool && e.request.as_ref().is_some_and(|r| r.script == script);
@@ -30,7 +30,7 @@ fn asked(tool: &str, script: Script) -> (Fleet, SimEvent, Fleet) {
 }
 
 /// The next events of the seat of `ask`, in script order.
-fn next(fleet: Fleet, ask: &SimEvent, count: usize) -> Vec<SimEvent> {
+fn next(fleet: SimFleet, ask: &SimEvent, count: usize) -> Vec<SimEvent> {
     let seat = &ask.env["FLIGHTDECK_SEAT"];
     let mut events: Vec<SimEvent> =
         fleet.filter(|e| e.env["FLIGHTDECK_SEAT"] == *seat).take(count + 4).collect();
@@ -40,7 +40,7 @@ fn next(fleet: Fleet, ask: &SimEvent, count: usize) -> Vec<SimEvent> {
 }
 
 /// Times and payloads of the next events, without their internal numbers.
-fn day_of(fleet: Fleet, of: impl Fn(&SimEvent) -> bool) -> Vec<(i64, i64, Map)> {
+fn day_of(fleet: SimFleet, of: impl Fn(&SimEvent) -> bool) -> Vec<(i64, i64, Map)> {
     fleet.filter(of).take(3_000).map(|e| (e.at_ms, e.fired_ms, e.payload)).collect()
 }
 
@@ -72,7 +72,7 @@ fn after_a_refusal_the_call_is_missing_and_the_batch_contains_the_reason() {
     assert!(fleet.answer(&ask, &no(false), ask.at_ms + QUICK_MS));
     let (got, script) = (next(fleet, &ask, 6), next(twin, &ask, 9));
     assert_eq!(got[0].payload["tool_calls"][0]["tool_response"], "not on a Friday");
-    let ran = script.iter().position(|e| e.is("PostToolBatch")).unwrap();
+    let ran = script.iter().position(|e| e.is_named("PostToolBatch")).unwrap();
     assert_eq!(payloads(&got[1..]), payloads(&script[ran + 1..ran + 6]));
     assert!(got[0].fired_ms - ask.fired_ms < QUICK_MS + 500);
 }
@@ -127,7 +127,7 @@ fn the_picked_options_of_a_question_are_in_its_result() {
     let decision =
         json!({"behavior": "allow", "updatedInput": {"questions": questions, "answers": {text: label}}});
     let printed = json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}});
-    assert!(fleet.answer(&ask, &Verdict::printed(&printed).unwrap(), ask.at_ms + QUICK_MS));
+    assert!(fleet.answer(&ask, &SimVerdict::printed(&printed).unwrap(), ask.at_ms + QUICK_MS));
     let got = next(fleet, &ask, 2);
     assert_eq!(names(&got), ["PostToolUse", "PostToolBatch"]);
     assert_eq!(got[0].fired_ms, ask.at_ms + QUICK_MS);
@@ -140,14 +140,14 @@ fn the_picked_options_of_a_question_are_in_its_result() {
 
 #[test]
 fn an_approved_plan_sets_the_chosen_mode_and_a_refused_plan_does_not() {
-    let mode = |verdict: &Verdict| {
+    let mode = |verdict: &SimVerdict| {
         let (mut fleet, ask, _) = asked("ExitPlanMode", Script::Runs);
         assert!(fleet.answer(&ask, verdict, ask.at_ms + QUICK_MS));
         let got = next(fleet, &ask, 2);
         (names(&got)[0].to_owned(), got[0].payload["permission_mode"].clone())
     };
     let input = Some(Map::new());
-    let approved = |mode| Verdict::Allow { input: input.clone(), mode };
+    let approved = |mode| SimVerdict::Allow { input: input.clone(), mode };
     assert_eq!(mode(&approved(None)), ("PostToolUse".into(), json!("default")));
     assert_eq!(mode(&approved(Some("acceptEdits"))), ("PostToolUse".into(), json!("acceptEdits")));
     assert_eq!(mode(&no(false)), ("PostToolBatch".into(), json!("plan")));
@@ -173,7 +173,7 @@ fn after_an_answer_to_one_of_two_requests_the_other_still_has_its_time() {
     for verdict in [yes(), no(false)] {
         for answers_first in [true, false] {
             let mut fleet =
-                Fleet::new(FleetConfig { seed: 5, answer_ms_min: wait, ..FleetConfig::default() });
+                SimFleet::new(FleetConfig { seed: 5, answer_ms_min: wait, ..FleetConfig::default() });
             let first = fleet.find(|e| e.asks() && e.text("tool_name") == "Read").unwrap();
             let second = fleet.find(|e| e.session_id == first.session_id && e.asks()).unwrap();
             let (answered, open) = if answers_first { (&first, &second) } else { (&second, &first) };
@@ -189,7 +189,7 @@ fn after_an_answer_to_one_of_two_requests_the_other_still_has_its_time() {
 fn an_answer_that_comes_too_late_changes_nothing() {
     for script in [Script::Runs, Script::Refused, Script::Cut] {
         let (mut fleet, ask, mut twin) = asked("Bash", script);
-        let goes_on = |e: &SimEvent| e.session_id == ask.session_id && !e.is("Notification");
+        let goes_on = |e: &SimEvent| e.session_id == ask.session_id && !e.is_named("Notification");
         let next = fleet.find(goes_on).unwrap();
         assert_eq!(twin.find(goes_on).as_ref(), Some(&next));
         assert!(!fleet.answer(&ask, &no(false), next.at_ms));
@@ -208,7 +208,7 @@ fn an_unanswered_session_follows_the_script() {
 #[test]
 fn however_requests_are_answered_events_stay_in_order_and_whole() {
     for speed in [1.0, 300.0] {
-        let mut fleet = Fleet::new(FleetConfig { speed, sessions: 12, ..FleetConfig::default() });
+        let mut fleet = SimFleet::new(FleetConfig { speed, sessions: 12, ..FleetConfig::default() });
         let (mut rng, mut taken, mut events) = (Rng::new(9), 0, Vec::new());
         let mut open: Vec<(i64, SimEvent)> = Vec::new();
         while events.len() < 12_000 {
@@ -216,7 +216,8 @@ fn however_requests_are_answered_events_stay_in_order_and_whole() {
             if let Some(at) = open.iter().position(|(at, _)| *at <= next_at) {
                 let (at, ask) = open.remove(at);
                 let input = Some(Map::new()).filter(|_| rng.percent(80));
-                let allow = Verdict::Allow { input, mode: Some("acceptEdits").filter(|_| rng.percent(20)) };
+                let allow =
+                    SimVerdict::Allow { input, mode: Some("acceptEdits").filter(|_| rng.percent(20)) };
                 let verdict = if rng.percent(50) { allow } else { no(rng.percent(30)) };
                 taken += usize::from(fleet.answer(&ask, &verdict, at));
                 continue;
@@ -248,7 +249,7 @@ fn however_requests_are_answered_events_stay_in_order_and_whole() {
 fn a_request_waits_until_the_script_goes_on() {
     for script in [Script::Runs, Script::Refused, Script::Cut] {
         let (mut fleet, ask, twin) = asked("Bash", script);
-        let goes_on = |e: &SimEvent| e.session_id == ask.session_id && !e.is("Notification");
+        let goes_on = |e: &SimEvent| e.session_id == ask.session_id && !e.is_named("Notification");
         let answered = { twin }.find(goes_on).unwrap().at_ms;
         assert!(fleet.waits_until(&ask, ask.at_ms) && fleet.waits_until(&ask, answered - 1), "{script:?}");
         assert!(!fleet.waits_until(&ask, answered), "{script:?}");

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::template::{Role, Step, Template, Wait};
+use super::template::{Template, TemplateRole, TemplateStep, Wait};
 use crate::Map;
 use crate::corpus::{self, HookRecord};
 
@@ -13,42 +13,43 @@ use crate::corpus::{self, HookRecord};
 const TEXT_CHARS_MAX: usize = 600;
 
 /// name, role, scenario, hooks (by their index in it)
-const CUTS: &[(&str, Role, &str, Range<usize>)] = &[
-    ("start", Role::Start, "tui_simple", 0..2),
-    ("start_instructions_first", Role::Start, "plan", 0..2),
-    ("prompt", Role::Prompt, "tui_simple", 2..3),
-    ("command", Role::Work, "hot_reload", 1..4),
-    ("command_async_hooks", Role::Work, "async_hooks", 3..6),
-    ("two_commands_at_once", Role::Work, "async_hooks", 10..15),
-    ("write_then_edit", Role::Work, "print_tools", 47..53),
-    ("command_fails", Role::Work, "tool_fail", 3..6),
-    ("two_reads_one_fails", Role::Work, "tool_fail", 8..13),
-    ("permission_yes", Role::Work, "permhook", 24..28),
-    ("permission_yes_after_reminder", Role::Work, "perm_accept", 3..8),
-    ("permission_no_with_message", Role::Work, "permhook", 9..12),
-    ("two_permissions_in_turn", Role::Work, "tui_simple", 15..22),
-    ("two_permissions_at_once", Role::Work, "perm_parallel", 3..10),
-    ("question", Role::Work, "ask", 3..8),
-    ("plan", Role::Work, "plan", 3..10),
-    ("todos", Role::Work, "tasks", 3..21),
-    ("stop", Role::Stop, "tui_simple", 3..4),
-    ("stop_server_error", Role::Stop, "api_errors_tui", 3..4),
-    ("stop_rate_limit", Role::Stop, "api_errors_tui", 7..8),
-    ("subagent", Role::Turn, "subagent", 2..14),
-    ("two_subagents", Role::Turn, "subagent", 14..35),
-    ("permission_refused", Role::Cut, "perm_deny", 3..5),
-    ("interrupted_tool", Role::Cut, "esc_tool", 3..4),
-    ("compact", Role::Between, "compact", 8..12),
-    ("model_switch", Role::Between, "misc_events", 6..8),
-    ("idle_reminder", Role::Reminder, "idle", 4..5),
-    ("clear", Role::Clear, "clear", 4..6),
-    ("exit", Role::Exit, "tui_simple", 24..25),
-    ("exit_other", Role::Exit, "print_simple", 4..5),
+const CUTS: &[(&str, TemplateRole, &str, Range<usize>)] = &[
+    ("start", TemplateRole::Start, "tui_simple", 0..2),
+    ("start_instructions_first", TemplateRole::Start, "plan", 0..2),
+    ("prompt", TemplateRole::Prompt, "tui_simple", 2..3),
+    ("command", TemplateRole::Work, "hot_reload", 1..4),
+    ("command_async_hooks", TemplateRole::Work, "async_hooks", 3..6),
+    ("two_commands_at_once", TemplateRole::Work, "async_hooks", 10..15),
+    ("write_then_edit", TemplateRole::Work, "print_tools", 47..53),
+    ("command_fails", TemplateRole::Work, "tool_fail", 3..6),
+    ("two_reads_one_fails", TemplateRole::Work, "tool_fail", 8..13),
+    ("permission_yes", TemplateRole::Work, "permhook", 24..28),
+    ("permission_yes_after_reminder", TemplateRole::Work, "perm_accept", 3..8),
+    ("permission_no_with_message", TemplateRole::Work, "permhook", 9..12),
+    ("two_permissions_in_turn", TemplateRole::Work, "tui_simple", 15..22),
+    ("two_permissions_at_once", TemplateRole::Work, "perm_parallel", 3..10),
+    ("question", TemplateRole::Work, "ask", 3..8),
+    ("plan", TemplateRole::Work, "plan", 3..10),
+    ("todos", TemplateRole::Work, "tasks", 3..21),
+    ("stop", TemplateRole::Stop, "tui_simple", 3..4),
+    ("stop_server_error", TemplateRole::Stop, "api_errors_tui", 3..4),
+    ("stop_rate_limit", TemplateRole::Stop, "api_errors_tui", 7..8),
+    ("subagent", TemplateRole::Turn, "subagent", 2..14),
+    ("two_subagents", TemplateRole::Turn, "subagent", 14..35),
+    ("permission_refused", TemplateRole::Cut, "perm_deny", 3..5),
+    ("interrupted_tool", TemplateRole::Cut, "esc_tool", 3..4),
+    ("compact", TemplateRole::Between, "compact", 8..12),
+    ("model_switch", TemplateRole::Between, "misc_events", 6..8),
+    ("idle_reminder", TemplateRole::Reminder, "idle", 4..5),
+    ("clear", TemplateRole::Clear, "clear", 4..6),
+    ("exit", TemplateRole::Exit, "tui_simple", 24..25),
+    ("exit_other", TemplateRole::Exit, "print_simple", 4..5),
 ];
 
 #[test]
 fn the_embedded_pieces_are_what_the_corpus_gives() {
-    let cut: String = CUTS.iter().map(|c| serde_json::to_string(&cut(c)).unwrap() + "\n").collect();
+    let cut: String =
+        CUTS.iter().map(|c| serde_json::to_string(&template_from_capture(c)).unwrap() + "\n").collect();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/templates/episodes.jsonl");
     if std::env::var_os("UPDATE_TEMPLATES").is_some() {
         std::fs::write(path, &cut).unwrap();
@@ -62,7 +63,8 @@ fn the_embedded_pieces_are_what_the_corpus_gives() {
 
 #[test]
 fn nothing_of_the_captured_machine_is_left() {
-    let text: String = CUTS.iter().map(|c| serde_json::to_string(&cut(c)).unwrap()).collect();
+    let text: String =
+        CUTS.iter().map(|c| serde_json::to_string(&template_from_capture(c)).unwrap()).collect();
     for trace in ["/home/dev", "SCRIPT:", "127.0.0.1", "toolu_", "stub", "lab project"] {
         assert!(
             !text.contains(trace),
@@ -72,11 +74,11 @@ fn nothing_of_the_captured_machine_is_left() {
     }
 }
 
-fn cut((name, role, from, range): &(&str, Role, &str, Range<usize>)) -> Template {
+fn template_from_capture((name, role, from, range): &(&str, TemplateRole, &str, Range<usize>)) -> Template {
     let scenario = corpus::scenario(from);
     let hooks = scenario.hooks.clone();
-    let words = Words::of(&hooks[range.clone()]);
-    let step = |n: usize| Step {
+    let words = Words::from_hooks(&hooks[range.clone()]);
+    let step = |n: usize| TemplateStep {
         wait: if n == 0 { Wait::Client } else { wait(hooks[..n].iter().rev(), &hooks[n]) },
         gap_ms: if n == 0 { 0 } else { u64::try_from(hooks[n].t_ms - hooks[n - 1].t_ms).unwrap_or(0) },
         payload: words.blank(&hooks[n].event),
@@ -126,11 +128,11 @@ struct Words {
 }
 
 impl Words {
-    fn of(hooks: &[HookRecord]) -> Self {
+    fn from_hooks(hooks: &[HookRecord]) -> Self {
         let mut words = Self::default();
         words.ids(hooks);
         for hook in hooks {
-            words.texts(&hook.event);
+            words.add_texts(&hook.event);
         }
         let fixed = [
             ("Which database should we use?", "{{question}}"),
@@ -167,7 +169,7 @@ impl Words {
         self.part.push((id.to_owned(), (*free).to_owned()));
     }
 
-    fn texts(&mut self, event: &Map) {
+    fn add_texts(&mut self, event: &Map) {
         let text = |pointer: &str| {
             Value::Object(event.clone()).pointer(pointer).and_then(Value::as_str).map(str::to_owned)
         };

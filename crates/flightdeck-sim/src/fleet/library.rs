@@ -5,16 +5,16 @@ pub(super) struct Repo {
     pub(super) name: &'static str,
     /// Folder beside the main checkout (empty: the checkout itself) and its branch.
     pub(super) worktrees: [(&'static str, &'static str); 3],
-    pub(super) commands: &'static [Command],
+    pub(super) commands: &'static [SimCommand],
     /// Commands that a careful person wants to confirm.
-    pub(super) asking_commands: &'static [Command],
+    pub(super) asking_commands: &'static [SimCommand],
     pub(super) files: &'static [File],
-    pub(super) questions: &'static [Question],
+    pub(super) questions: &'static [SimQuestion],
     pub(super) errands: &'static [Errand],
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Command {
+pub(super) struct SimCommand {
     pub(super) line: &'static str,
     pub(super) what: &'static str,
     pub(super) output: &'static str,
@@ -29,7 +29,7 @@ pub(super) struct File {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Question {
+pub(super) struct SimQuestion {
     pub(super) text: &'static str,
     pub(super) header: &'static str,
     pub(super) options: [(&'static str, &'static str); 2],
@@ -54,8 +54,13 @@ pub(super) struct Job {
     pub(super) todos: [(&'static str, &'static str); 2],
 }
 
-const fn run(line: &'static str, what: &'static str, output: &'static str, failure: &'static str) -> Command {
-    Command { line, what, output, failure }
+const fn run(
+    line: &'static str,
+    what: &'static str,
+    output: &'static str,
+    failure: &'static str,
+) -> SimCommand {
+    SimCommand { line, what, output, failure }
 }
 
 static API: Repo = Repo {
@@ -152,12 +157,12 @@ static API: Repo = Repo {
         },
     ],
     questions: &[
-        Question {
+        SimQuestion {
             text: "Where should the rate limit state live?",
             header: "Storage",
             options: [("In memory", "Fast, forgotten on restart"), ("Redis", "Shared between instances")],
         },
-        Question {
+        SimQuestion {
             text: "What should a repeated key with another body get?",
             header: "Conflict",
             options: [
@@ -249,12 +254,12 @@ static WEB: Repo = Repo {
         },
     ],
     questions: &[
-        Question {
+        SimQuestion {
             text: "Should guests be able to check out without an account?",
             header: "Guests",
             options: [("Yes", "Ask for an email only"), ("No", "Keep the sign-up step")],
         },
-        Question {
+        SimQuestion {
             text: "Which browsers do we still support?",
             header: "Browsers",
             options: [
@@ -348,7 +353,7 @@ static DATA: Repo = Repo {
         File { path: "schemas/orders.yaml", before: "nullable: true", after: "nullable: false" },
     ],
     questions: &[
-        Question {
+        SimQuestion {
             text: "What should happen to rows that fail the schema check?",
             header: "Bad rows",
             options: [
@@ -356,7 +361,7 @@ static DATA: Repo = Repo {
                 ("Fail the batch", "Nothing is loaded until fixed"),
             ],
         },
-        Question {
+        SimQuestion {
             text: "May the backfill run during business hours?",
             header: "Timing",
             options: [("Nights only", "Slower, goes unnoticed"), ("Any time", "Done by tomorrow")],

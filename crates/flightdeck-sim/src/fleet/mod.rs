@@ -16,11 +16,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::Map;
-use answer::Request;
-pub use answer::Verdict;
+use answer::SimRequest;
+pub use answer::SimVerdict;
 use library::REPOS;
 pub use scribe::Scribe;
-use seat::Seat;
+use seat::SimSeat;
 use template::Template;
 
 /// Seats in one folder before the next folder is filled.
@@ -78,14 +78,14 @@ pub struct SimEvent {
     /// The client's variables in the hook's environment.
     pub env: Map,
     /// For a request of the main agent: how the session can continue.
-    request: Option<Box<Request>>,
+    request: Option<Box<SimRequest>>,
     /// For an event that shows the terminal's answer: the earliest time of the event, so that the request waits long enough for the
     /// person.
     not_before_ms: Option<i64>,
 }
 
 impl SimEvent {
-    fn is(&self, name: &str) -> bool {
+    fn is_named(&self, name: &str) -> bool {
         self.payload.get("hook_event_name").is_some_and(|n| n == name)
     }
 }
@@ -102,10 +102,10 @@ pub struct SeatProject {
 
 /// An endless stream of hook calls in order of arrival. [`Fleet::end`] makes it finite.
 #[derive(Debug)]
-pub struct Fleet {
+pub struct SimFleet {
     config: FleetConfig,
     templates: Vec<Template>,
-    seats: Vec<Seat>,
+    seats: Vec<SimSeat>,
     /// Planned events by arrival; the number keeps equal times in the order they were planned.
     queue: BinaryHeap<Reverse<Queued>>,
     planned: u64,
@@ -144,10 +144,10 @@ impl Ord for Queued {
     }
 }
 
-impl Fleet {
+impl SimFleet {
     pub fn new(config: FleetConfig) -> Self {
         let begin = config.start_ms - i64::try_from(config.history_ms).unwrap_or(0);
-        let seats: Vec<Seat> = (0..config.sessions).map(|n| Seat::new(n, begin, &config)).collect();
+        let seats: Vec<SimSeat> = (0..config.sessions).map(|n| SimSeat::new(n, begin, &config)).collect();
         let due = seats.iter().enumerate().map(|(n, seat)| Reverse((seat.free_at(), n))).collect();
         Self {
             templates: template::embedded(),
@@ -165,8 +165,8 @@ impl Fleet {
     pub fn places(&self) -> Vec<SeatProject> {
         let mut places: Vec<SeatProject> = Vec::new();
         for seat in &self.seats {
-            if !places.contains(seat.place()) {
-                places.push(seat.place().clone());
+            if !places.contains(seat.project()) {
+                places.push(seat.project().clone());
             }
         }
         places
@@ -183,7 +183,7 @@ impl Fleet {
         kept.sort();
         kept.into_iter().for_each(|q| note(&mut open, q));
         for (session_id, seat) in open {
-            let goodbye = self.seats[seat].leave(session_id, at_ms, &self.templates, &self.config);
+            let goodbye = self.seats[seat].close_session(session_id, at_ms, &self.templates, &self.config);
             self.enqueue(seat, goodbye);
         }
     }
@@ -236,14 +236,14 @@ impl Fleet {
     }
 }
 
-impl Iterator for Fleet {
+impl Iterator for SimFleet {
     type Item = SimEvent;
 
     fn next(&mut self) -> Option<SimEvent> {
         self.first()?;
         let Reverse(queued) = self.queue.pop()?;
         note(&mut self.open, &queued);
-        if !queued.event.is("Notification") {
+        if !queued.event.is_named("Notification") {
             let returned = &mut self.returned[queued.seat];
             *returned = queued.key.1.max(*returned);
         }
@@ -253,14 +253,14 @@ impl Iterator for Fleet {
 
 fn note(open: &mut BTreeMap<String, usize>, queued: &Queued) {
     let id = &queued.event.session_id;
-    if queued.event.is("SessionEnd") {
+    if queued.event.is_named("SessionEnd") {
         open.remove(id);
     } else if !open.contains_key(id) {
         open.insert(id.clone(), queued.seat);
     }
 }
 
-fn place(seat: usize, home: &str) -> (usize, SeatProject) {
+fn project_of_seat(seat: usize, home: &str) -> (usize, SeatProject) {
     let folder = seat / SEATS_PER_WORKTREE;
     let (repo_number, tree) = (folder / 3, folder % 3);
     let repo = REPOS[repo_number % REPOS.len()];

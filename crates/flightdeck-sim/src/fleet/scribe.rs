@@ -228,12 +228,12 @@ fn text<'a>(payload: &'a Map, key: &str) -> &'a str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Fleet, FleetConfig};
+    use super::super::{FleetConfig, SimFleet};
     use super::*;
     use crate::corpus;
 
     /// The first line of each kind in one capture, without the values of that run.
-    fn cut() -> String {
+    fn first_lines() -> String {
         let scenario = corpus::scenarios().into_iter().find(|s| s.name == "perm_accept").unwrap();
         let text = fs::read_to_string(&scenario.transcripts[0]).unwrap();
         let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -289,17 +289,17 @@ mod tests {
     fn the_embedded_lines_are_what_the_corpus_gives() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/templates/transcript.jsonl");
         if std::env::var_os("UPDATE_TEMPLATES").is_some() {
-            fs::write(path, cut()).unwrap();
+            fs::write(path, first_lines()).unwrap();
         }
         let stale =
             "templates/transcript.jsonl is stale: run UPDATE_TEMPLATES=1 cargo test -p flightdeck-sim";
-        assert!(fs::read_to_string(path).unwrap() == cut(), "{stale}");
+        assert!(fs::read_to_string(path).unwrap() == first_lines(), "{stale}");
     }
 
     #[test]
     fn every_session_with_an_answer_has_a_transcript_that_its_events_name() {
         let dir = tempfile::tempdir().unwrap();
-        let mut fleet = Fleet::new(FleetConfig { sessions: 12, ..FleetConfig::default() });
+        let mut fleet = SimFleet::new(FleetConfig { sessions: 12, ..FleetConfig::default() });
         let mut scribe = Scribe::new(dir.path(), fleet.places());
         let (mut answers, mut agents) = (0, 0);
         for mut event in fleet.by_ref().take(3_000) {

@@ -5,10 +5,10 @@ use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
-use super::answer::Request;
+use super::answer::SimRequest;
 use super::library::{JOBS, Job};
-use super::template::{Facts, Role, Script, Step, Template, Wait};
-use super::{FleetConfig, SeatProject, SimEvent, place};
+use super::template::{Facts, Script, Template, TemplateRole, TemplateStep, Wait};
+use super::{FleetConfig, SeatProject, SimEvent, project_of_seat};
 use crate::Map;
 use crate::rng::Rng;
 
@@ -50,7 +50,7 @@ fn range_of(wait: Wait) -> Option<RangeInclusive<u64>> {
 }
 
 #[derive(Debug)]
-pub(super) struct Seat {
+pub(super) struct SimSeat {
     rng: Rng,
     place: SeatProject,
     repo: usize,
@@ -58,11 +58,11 @@ pub(super) struct Seat {
     pid: Option<u32>,
     /// The client is free at this time; `f64` because a fast fleet has several events in a millisecond.
     clock_ms: f64,
-    session: Option<Session>,
+    session: Option<SimSession>,
 }
 
 #[derive(Debug)]
-struct Session {
+struct SimSession {
     id: String,
     mode: &'static str,
     job: &'static Job,
@@ -71,10 +71,10 @@ struct Session {
     prompt_id: Option<String>,
 }
 
-impl Seat {
+impl SimSeat {
     pub(super) fn new(number: usize, begin_ms: i64, config: &FleetConfig) -> Self {
         let mut rng = Rng::new(config.seed ^ (number as u64).wrapping_mul(0xA24B_AED4_963E_E407));
-        let (repo, place) = place(number, &config.home);
+        let (repo, place) = project_of_seat(number, &config.home);
         let arrive = rng.between(0, ARRIVE_MS) as f64 / config.speed;
         Self {
             repo,
@@ -91,7 +91,7 @@ impl Seat {
         }
     }
 
-    pub(super) fn place(&self) -> &SeatProject {
+    pub(super) fn project(&self) -> &SeatProject {
         &self.place
     }
 
@@ -103,10 +103,10 @@ impl Seat {
     pub(super) fn plan(&mut self, templates: &[Template], config: &FleetConfig) -> Vec<SimEvent> {
         let Some(turns_left) = self.session.as_ref().map(|s| s.turns_left) else {
             self.sit_down();
-            return self.play(&[Role::Start], templates, config);
+            return self.play(&[TemplateRole::Start], templates, config);
         };
         if turns_left == 0 {
-            let events = self.play(&[Role::Exit], templates, config);
+            let events = self.play(&[TemplateRole::Exit], templates, config);
             self.session = None;
             self.clock_ms +=
                 self.rng.between(*EMPTY_SEAT_MS.start(), *EMPTY_SEAT_MS.end()) as f64 / config.speed;
@@ -120,7 +120,7 @@ impl Seat {
     }
 
     /// Closes a session of this seat at once, in any state.
-    pub(super) fn leave(
+    pub(super) fn close_session(
         &mut self,
         session_id: String,
         at_ms: i64,
@@ -133,13 +133,13 @@ impl Seat {
             session.id = session_id;
         }
         self.clock_ms = at_ms as f64;
-        let events = self.play(&[Role::Exit], templates, &at_once);
+        let events = self.play(&[TemplateRole::Exit], templates, &at_once);
         self.session = None;
         events
     }
 
     fn sit_down(&mut self) {
-        self.session = Some(Session {
+        self.session = Some(SimSession {
             id: self.rng.uuid(),
             mode: if self.rng.percent(40) { "acceptEdits" } else { "default" },
             job: self.rng.pick(JOBS[self.repo]),
@@ -150,26 +150,31 @@ impl Seat {
     }
 
     /// The pieces of the next turn, and sometimes one between turns.
-    fn outline(&mut self) -> Vec<Role> {
+    fn outline(&mut self) -> Vec<TemplateRole> {
         let mut roles = match self.rng.between(1, 100) {
-            1..=14 => vec![Role::Turn],
-            15..=18 => vec![Role::Prompt, Role::Cut],
+            1..=14 => vec![TemplateRole::Turn],
+            15..=18 => vec![TemplateRole::Prompt, TemplateRole::Cut],
             _ => {
                 let pieces = self.rng.between(*PIECES.start(), *PIECES.end());
-                let work = std::iter::repeat_n(Role::Work, pieces as usize);
-                std::iter::once(Role::Prompt).chain(work).chain([Role::Stop]).collect()
+                let work = std::iter::repeat_n(TemplateRole::Work, pieces as usize);
+                std::iter::once(TemplateRole::Prompt).chain(work).chain([TemplateRole::Stop]).collect()
             }
         };
         match self.rng.between(1, 100) {
-            1..=4 => roles.push(Role::Reminder),
-            5..=8 => roles.push(Role::Between),
-            9..=11 => roles.push(Role::Clear),
+            1..=4 => roles.push(TemplateRole::Reminder),
+            5..=8 => roles.push(TemplateRole::Between),
+            9..=11 => roles.push(TemplateRole::Clear),
             _ => {}
         }
         roles
     }
 
-    fn play(&mut self, roles: &[Role], templates: &[Template], config: &FleetConfig) -> Vec<SimEvent> {
+    fn play(
+        &mut self,
+        roles: &[TemplateRole],
+        templates: &[Template],
+        config: &FleetConfig,
+    ) -> Vec<SimEvent> {
         let mut events = Vec::new();
         for role in roles {
             let template = self.choose(*role, templates, config);
@@ -178,7 +183,12 @@ impl Seat {
         events
     }
 
-    fn choose<'a>(&mut self, role: Role, templates: &'a [Template], config: &FleetConfig) -> &'a Template {
+    fn choose<'a>(
+        &mut self,
+        role: TemplateRole,
+        templates: &'a [Template],
+        config: &FleetConfig,
+    ) -> &'a Template {
         let mode = self.session.as_ref().map_or("default", |s| s.mode);
         // A faster fleet works faster, but a person needs the same time.
         let rarer = if config.answer_ms_min > 0 { ASKS_RARER * config.speed.max(1.0) as u64 } else { 1 };
@@ -200,7 +210,7 @@ impl Seat {
 
     fn perform(&mut self, template: &Template, config: &FleetConfig, events: &mut Vec<SimEvent>) {
         let Some(mut session) = self.session.take() else { return };
-        if matches!(template.role, Role::Prompt | Role::Turn) {
+        if matches!(template.role, TemplateRole::Prompt | TemplateRole::Turn) {
             session.prompt_id = Some(self.rng.uuid());
         }
         let known = self.known(&mut session, template, config);
@@ -212,7 +222,7 @@ impl Seat {
             event.request = template.request_at(n).map(|(call, script)| {
                 let call_id = facts.known.get(call).cloned().unwrap_or_default();
                 let (known, job) = (facts.known.clone(), session.job);
-                Box::new(Request { call_id, script, known, job, seat: 0, number: 0 })
+                Box::new(SimRequest { call_id, script, known, job, seat: 0, number: 0 })
             });
             events.push(event);
         }
@@ -222,7 +232,7 @@ impl Seat {
             self.clock_ms += config.answer_ms_min as f64;
         }
         session.prompt_id = facts.known.get("prompt_id.2").cloned().or(session.prompt_id);
-        if template.role == Role::Clear {
+        if template.role == TemplateRole::Clear {
             session.id = facts.known.get("next_session").cloned().unwrap_or_default();
             session.prompt_id = None;
             session.prompts_given = 0;
@@ -234,8 +244,8 @@ impl Seat {
     /// Continues the call of `request` with these steps from `at_ms` on, in place of the plan.
     pub(super) fn go_on<'a>(
         &mut self,
-        request: &Request,
-        steps: impl Iterator<Item = &'a Step>,
+        request: &SimRequest,
+        steps: impl Iterator<Item = &'a TemplateStep>,
         at_ms: i64,
         config: &FleetConfig,
     ) -> Vec<SimEvent> {
@@ -265,7 +275,7 @@ impl Seat {
 
     fn known(
         &mut self,
-        session: &mut Session,
+        session: &mut SimSession,
         template: &Template,
         config: &FleetConfig,
     ) -> BTreeMap<String, String> {
@@ -279,9 +289,9 @@ impl Seat {
         know("slug", slug);
         know("mode", session.mode.to_owned());
         match template.role {
-            Role::Start => drop(know("model", (*self.rng.pick(&MODELS)).to_owned())),
-            Role::Clear => drop(know("next_session", self.rng.uuid())),
-            Role::Prompt | Role::Turn => {
+            TemplateRole::Start => drop(know("model", (*self.rng.pick(&MODELS)).to_owned())),
+            TemplateRole::Clear => drop(know("next_session", self.rng.uuid())),
+            TemplateRole::Prompt | TemplateRole::Turn => {
                 let prompts = session.job.prompts;
                 know("say", prompts[session.prompts_given % prompts.len()].to_owned());
                 session.prompts_given += 1;
@@ -316,7 +326,7 @@ struct PieceClock {
 /// One step at its time; the clock advances by the step's gap. Of two requests that are open at once, each waits for the person
 /// from its own opening on, so the second does not wait twice as long.
 fn fire(
-    step: &Step,
+    step: &TemplateStep,
     facts: &mut Facts<'_>,
     clock: &mut PieceClock,
     env: &Map,
@@ -334,7 +344,7 @@ fn fire(
     if sync {
         clock.now_ms = arrival;
     }
-    if step.is("PermissionRequest") {
+    if step.is_named("PermissionRequest") {
         clock.asked_ms = Some(clock.now_ms);
     }
     let session_id = payload.get("session_id").and_then(Value::as_str).unwrap_or_default().to_owned();

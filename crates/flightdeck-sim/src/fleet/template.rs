@@ -17,7 +17,7 @@ const EPISODES: &str = include_str!("../../templates/episodes.jsonl");
 /// Where a piece fits into a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Role {
+pub(super) enum TemplateRole {
     Start,
     Prompt,
     /// Between a prompt and its stop.
@@ -51,15 +51,15 @@ pub(super) enum Wait {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Step {
+pub(super) struct TemplateStep {
     pub(super) wait: Wait,
     /// Captured milliseconds since the event before.
     pub(super) gap_ms: u64,
     pub(super) payload: Map,
 }
 
-impl Step {
-    pub(super) fn is(&self, name: &str) -> bool {
+impl TemplateStep {
+    pub(super) fn is_named(&self, name: &str) -> bool {
         self.payload.get("hook_event_name").is_some_and(|n| n == name)
     }
 }
@@ -67,29 +67,29 @@ impl Step {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Template {
     pub(super) name: String,
-    pub(super) role: Role,
+    pub(super) role: TemplateRole,
     /// The scenario it was cut from.
     pub(super) from: String,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<TemplateStep>,
 }
 
 impl Template {
     /// The person is asked before the tool runs, so the tool should need a permission.
     pub(super) fn asks(&self) -> bool {
-        self.steps.iter().any(|s| s.is("PermissionRequest"))
+        self.steps.iter().any(|s| s.is_named("PermissionRequest"))
     }
 
     /// For a step that asks: the key of its call's id, which the request does not contain, and how the capture continued.
     pub(super) fn request_at(&self, step: usize) -> Option<(&str, Script)> {
-        let request = &self.steps.get(step).filter(|s| s.is("PermissionRequest"))?.payload;
-        let of_tool = |s: &&Step| s.payload.get("tool_name") == request.get("tool_name");
-        let calls = self.steps[..step].iter().filter(|s| s.is("PreToolUse")).filter(of_tool);
-        let same = |s: &&Step| s.payload.get("tool_input") == request.get("tool_input");
+        let request = &self.steps.get(step).filter(|s| s.is_named("PermissionRequest"))?.payload;
+        let of_tool = |s: &&TemplateStep| s.payload.get("tool_name") == request.get("tool_name");
+        let calls = self.steps[..step].iter().filter(|s| s.is_named("PreToolUse")).filter(of_tool);
+        let same = |s: &&TemplateStep| s.payload.get("tool_input") == request.get("tool_input");
         let call =
             calls.clone().find(same).or_else(|| calls.clone().next_back())?.payload.get("tool_use_id")?;
-        let ran = |s: &Step| s.is("PostToolUse") && s.payload.get("tool_use_id") == Some(call);
+        let ran = |s: &TemplateStep| s.is_named("PostToolUse") && s.payload.get("tool_use_id") == Some(call);
         let script = match self.role {
-            Role::Cut => Script::Cut,
+            TemplateRole::Cut => Script::Cut,
             _ if self.steps[step..].iter().any(ran) => Script::Runs,
             _ => Script::Refused,
         };
@@ -97,8 +97,8 @@ impl Template {
     }
 
     /// The steps after the request, for a call that began in another capture.
-    pub(super) fn after_request(&self) -> impl Iterator<Item = &Step> {
-        self.steps.iter().skip_while(|s| !s.is("PermissionRequest")).skip(1)
+    pub(super) fn after_request(&self) -> impl Iterator<Item = &TemplateStep> {
+        self.steps.iter().skip_while(|s| !s.is_named("PermissionRequest")).skip(1)
     }
 }
 

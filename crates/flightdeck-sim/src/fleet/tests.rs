@@ -7,7 +7,7 @@ fn names(events: &[SimEvent]) -> BTreeSet<&str> {
 }
 
 fn some(config: FleetConfig, count: usize) -> Vec<SimEvent> {
-    Fleet::new(config).take(count).collect()
+    SimFleet::new(config).take(count).collect()
 }
 
 #[test]
@@ -37,12 +37,12 @@ fn no_placeholder_is_left_unfilled() {
 
 #[test]
 fn fifty_four_sessions_sit_in_three_repositories_of_three_worktrees() {
-    let fleet = Fleet::new(FleetConfig::default());
+    let fleet = SimFleet::new(FleetConfig::default());
     let places = fleet.places();
     assert_eq!(places.len(), 9);
     let projects: BTreeSet<&str> = places.iter().map(|p| p.project.as_str()).collect();
     assert_eq!(projects, BTreeSet::from(["api", "pipeline", "storefront"]));
-    let large = Fleet::new(FleetConfig { sessions: 5_000, ..FleetConfig::default() });
+    let large = SimFleet::new(FleetConfig { sessions: 5_000, ..FleetConfig::default() });
     let folders: BTreeSet<String> = large.places().into_iter().map(|p| p.cwd).collect();
     assert_eq!(folders.len(), 834);
 }
@@ -105,7 +105,7 @@ fn glance(events: &[SimEvent], now: i64) -> BTreeMap<&'static str, usize> {
 fn at_any_minute_some_ask_and_most_run() {
     let config = FleetConfig { history_ms: 600_000, ..FleetConfig::default() };
     let start = config.start_ms;
-    let events: Vec<SimEvent> = Fleet::new(config).take_while(|e| e.at_ms < start + 1_800_000).collect();
+    let events: Vec<SimEvent> = SimFleet::new(config).take_while(|e| e.at_ms < start + 1_800_000).collect();
     for minute in 0..30 {
         let seen = glance(&events, start + minute * 60_000);
         let of = |what| seen.get(what).copied().unwrap_or(0);
@@ -123,7 +123,7 @@ fn a_fleet_that_waits_for_a_person_still_moves() {
         let config =
             FleetConfig { history_ms: 600_000, answer_ms_min: wait as u64, speed, ..FleetConfig::default() };
         let start = config.start_ms;
-        let mut fleet = Fleet::new(config);
+        let mut fleet = SimFleet::new(config);
         let mut asked = 0;
         let mut events = Vec::new();
         while fleet.next_at().is_some_and(|at| at < start + 1_800_000) {
@@ -181,7 +181,7 @@ fn async_hooks_overtake_each_other_and_without_jitter_they_do_not() {
 #[test]
 fn when_told_to_end_every_session_says_goodbye_and_the_stream_runs_out() {
     for count in [1, 40, 1_500, 4_000] {
-        let mut fleet = Fleet::new(FleetConfig { sessions: 12, ..FleetConfig::default() });
+        let mut fleet = SimFleet::new(FleetConfig { sessions: 12, ..FleetConfig::default() });
         let mut events: Vec<SimEvent> = fleet.by_ref().take(count).collect();
         fleet.end(events[count - 1].at_ms);
         events.extend(fleet);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::scripts::{self, Step};
+use super::scripts::{self, ScriptStep};
 
 /// Marks in a prompt which script to play from here on.
 const MARKER: &str = "SCRIPT:";
@@ -16,7 +16,7 @@ pub(super) struct Choice {
     pub(super) script: Option<String>,
     /// Assistant messages after the marker.
     pub(super) index: usize,
-    pub(super) step: Step,
+    pub(super) step: ScriptStep,
 }
 
 pub(super) fn choose(body: &Value) -> Choice {
@@ -27,7 +27,7 @@ pub(super) fn choose(body: &Value) -> Choice {
     {
         return Choice { script: Some(SUMMARY.into()), index: 0, step: scripts::summary() };
     }
-    let (script, index) = place(messages);
+    let (script, index) = last_script(messages);
     if body["tools"].as_array().is_none_or(Vec::is_empty) {
         let wants_title = strings(&body["system"]).iter().any(|s| s.to_lowercase().contains("title"))
             || body["output_config"].to_string().contains("title");
@@ -39,7 +39,7 @@ pub(super) fn choose(body: &Value) -> Choice {
 }
 
 /// The script that a user named last, and the number of answers after it.
-fn place(messages: &[Value]) -> (Option<String>, usize) {
+fn last_script(messages: &[Value]) -> (Option<String>, usize) {
     let named =
         |m: &Value| if m["role"] == "user" { last_marker(&without_reminders(&said(m))) } else { None };
     let Some((at, script)) = messages.iter().enumerate().rev().find_map(|(n, m)| Some((n, named(m)?))) else {
@@ -67,7 +67,7 @@ pub(super) fn said(message: &Value) -> String {
 }
 
 /// The tool results in the last message of the user.
-pub(super) fn told(body: &Value) -> Vec<String> {
+pub(super) fn last_tool_results(body: &Value) -> Vec<String> {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let blocks = messages.iter().rfind(|m| m["role"] == "user").and_then(|m| m["content"].as_array());
     let results = blocks.into_iter().flatten().filter(|b| b["type"] == "tool_result");
@@ -170,8 +170,8 @@ mod tests {
     fn what_tools_gave_is_what_the_model_was_told() {
         let result = |content: Value| json!({"type": "tool_result", "tool_use_id": "t", "content": content});
         let results = json!({"role": "user", "content": [result(json!("no")), result(json!([{"type": "text", "text": "ok"}]))]});
-        assert_eq!(told(&json!({"messages": [user("go"), assistant(), results]})), ["no", "ok"]);
-        assert!(told(&json!({"messages": [user("go")]})).is_empty());
+        assert_eq!(last_tool_results(&json!({"messages": [user("go"), assistant(), results]})), ["no", "ok"]);
+        assert!(last_tool_results(&json!({"messages": [user("go")]})).is_empty());
     }
 
     #[test]

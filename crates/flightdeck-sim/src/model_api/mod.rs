@@ -21,8 +21,8 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 
-use scripts::{ModelReply, Step};
-use sse::{Frame, Setting};
+use scripts::{ModelReply, ScriptStep};
+use sse::{DelayedFrame, Setting};
 
 /// Most requests answered in one run; it stops a client that loops.
 const REQUESTS_MAX: u64 = 400;
@@ -31,7 +31,7 @@ const BODY_BYTES_MAX: usize = 64 << 20;
 
 /// One received request.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct SeenRequest {
     pub path: String,
     pub script: Option<String>,
     pub step: usize,
@@ -49,15 +49,15 @@ pub struct Seen {
 #[derive(Debug)]
 pub struct ModelApi {
     addr: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<ApiState>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct ApiState {
     count: AtomicU64,
-    seen: Mutex<Vec<Seen>>,
+    seen: Mutex<Vec<SeenRequest>>,
     summaries_held: watch::Sender<bool>,
     writing_may_end: watch::Sender<bool>,
 }
@@ -68,7 +68,7 @@ impl ModelApi {
         let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
         listener.set_nonblocking(true)?;
         let addr = listener.local_addr()?;
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(ApiState::default());
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let state = Arc::clone(&shared);
@@ -99,7 +99,7 @@ impl ModelApi {
     }
 
     /// Requests so far, oldest first.
-    pub fn seen(&self) -> Vec<Seen> {
+    pub fn seen(&self) -> Vec<SeenRequest> {
         self.shared.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -117,7 +117,7 @@ impl Drop for ModelApi {
     }
 }
 
-async fn serve(listener: std::net::TcpListener, shared: Arc<Shared>) -> io::Result<()> {
+async fn serve(listener: std::net::TcpListener, shared: Arc<ApiState>) -> io::Result<()> {
     let app = axum::Router::new()
         .fallback(answer)
         .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES_MAX))
@@ -126,7 +126,7 @@ async fn serve(listener: std::net::TcpListener, shared: Arc<Shared>) -> io::Resu
 }
 
 async fn answer(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<ApiState>>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -145,14 +145,14 @@ async fn answer(
     let choice = choose::choose(&body);
     let session_id =
         headers.get("x-claude-code-session-id").and_then(|v| v.to_str().ok()).unwrap_or_default();
-    let seen = Seen {
+    let seen = SeenRequest {
         path: path.clone(),
         script: choice.script.clone(),
         step: choice.index,
         model: body["model"].as_str().unwrap_or_default().to_owned(),
         tools: body["tools"].as_array().map_or(0, Vec::len),
         messages: body["messages"].as_array().map_or(0, Vec::len),
-        told: choose::told(&body),
+        told: choose::last_tool_results(&body),
         session_id: session_id.to_owned(),
         body: written,
     };
@@ -171,18 +171,18 @@ async fn answer(
 }
 
 async fn perform(
-    step: Step,
+    step: ScriptStep,
     body: &Value,
     number: u64,
     writing_may_end: watch::Receiver<bool>,
 ) -> Response<Body> {
     let reply = match step {
-        Step::Reply(reply) => reply,
-        Step::Hang(time) => {
+        ScriptStep::Reply(reply) => reply,
+        ScriptStep::Hang(time) => {
             tokio::time::sleep(time).await;
             return failure(500, "api_error", "stub hung");
         }
-        Step::Error { status, kind, message } => return failure(status, kind, message),
+        ScriptStep::Error { status, kind, message } => return failure(status, kind, message),
     };
     let cwd = choose::cwd(body);
     let setting = Setting {
@@ -199,10 +199,15 @@ async fn perform(
     events(sse::frames(&reply, &setting), &reply, writing_may_end)
 }
 
-fn events(frames: Vec<Frame>, reply: &ModelReply, writing_may_end: watch::Receiver<bool>) -> Response<Body> {
-    let end_of_text = frames.iter().rposition(|Frame(text, _)| text.starts_with("event: content_block_stop"));
+fn events(
+    frames: Vec<DelayedFrame>,
+    reply: &ModelReply,
+    writing_may_end: watch::Receiver<bool>,
+) -> Response<Body> {
+    let end_of_text =
+        frames.iter().rposition(|DelayedFrame(text, _)| text.starts_with("event: content_block_stop"));
     let held_at = end_of_text.filter(|_| reply.held);
-    let mut ending: Vec<io::Result<Frame>> = frames.into_iter().map(Ok).collect();
+    let mut ending: Vec<io::Result<DelayedFrame>> = frames.into_iter().map(Ok).collect();
     if reply.drop {
         ending.push(Err(io::Error::from(io::ErrorKind::ConnectionReset)));
     }
@@ -210,7 +215,7 @@ fn events(frames: Vec<Frame>, reply: &ModelReply, writing_may_end: watch::Receiv
     let body = stream::unfold(rest, move |(mut rest, mut writing_may_end)| async move {
         let (n, frame) = rest.next()?;
         let sent = match frame {
-            Ok(Frame(text, pause)) => {
+            Ok(DelayedFrame(text, pause)) => {
                 tokio::time::sleep(pause).await;
                 if held_at == Some(n) {
                     // Fails when the test is over.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// One answer of the model.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum ScriptStep {
     Reply(ModelReply),
     /// Accepts the request, sends nothing for this long, then closes the connection.
     Hang(Duration),
@@ -65,16 +65,16 @@ fn agent(description: &str, prompt: &str, kind: &str, background: bool) -> Block
     )
 }
 
-fn reply(blocks: Vec<Block>) -> Step {
-    Step::Reply(ModelReply { blocks, ..ModelReply::default() })
+fn reply(blocks: Vec<Block>) -> ScriptStep {
+    ScriptStep::Reply(ModelReply { blocks, ..ModelReply::default() })
 }
 
-fn error(status: u16, kind: &'static str, message: &'static str) -> Vec<Step> {
-    vec![Step::Error { status, kind, message }]
+fn error(status: u16, kind: &'static str, message: &'static str) -> Vec<ScriptStep> {
+    vec![ScriptStep::Error { status, kind, message }]
 }
 
 /// One step with tools, then a closing sentence.
-fn then(blocks: Vec<Block>, close: &str) -> Vec<Step> {
+fn then(blocks: Vec<Block>, close: &str) -> Vec<ScriptStep> {
     vec![reply(blocks), reply(vec![say(close)])]
 }
 
@@ -87,12 +87,12 @@ const UNTIL_GO: &str =
     "timeout 90 sh -c 'until test -e go; do timeout 0.1 tail -f /dev/null; done'; echo went";
 
 /// The script of that name, or `None`.
-pub fn script(name: &str) -> Option<Vec<Step>> {
+pub fn script(name: &str) -> Option<Vec<ScriptStep>> {
     [commands, waits, questions, agents, failures].into_iter().find_map(|scripts| scripts(name))
 }
 
 /// Scripts that run tools, or only write.
-fn commands(name: &str) -> Option<Vec<Step>> {
+fn commands(name: &str) -> Option<Vec<ScriptStep>> {
     Some(match name {
         "hello" => vec![reply(vec![say("Hello from the stub model.")])],
         "report" => vec![reply(vec![say("I fixed the parser. All tests pass.")])],
@@ -153,14 +153,14 @@ fn commands(name: &str) -> Option<Vec<Step>> {
 }
 
 /// Scripts that take a while, in the foreground or in the background.
-fn waits(name: &str) -> Option<Vec<Step>> {
+fn waits(name: &str) -> Option<Vec<ScriptStep>> {
     Some(match name {
         "sleep" => then(vec![bash(LONG_COMMAND, "Sleep a while")], "Slept."),
         "until" => then(vec![bash(UNTIL_GO, "Wait for a file")], "It is there."),
         "eleven" => eleven(),
         "slow" => vec![slow()],
         "writes" => vec![writes()],
-        "hang" => vec![Step::Hang(Duration::from_secs(60))],
+        "hang" => vec![ScriptStep::Hang(Duration::from_secs(60))],
         "bgtwo" => then(
             vec![
                 background(UNTIL_GO, "First in background"),
@@ -180,7 +180,7 @@ fn waits(name: &str) -> Option<Vec<Step>> {
 }
 
 /// Scripts that ask the person.
-fn questions(name: &str) -> Option<Vec<Step>> {
+fn questions(name: &str) -> Option<Vec<ScriptStep>> {
     Some(match name {
         "ask" => then(vec![tool("AskUserQuestion", question())], "Thank you for the answer."),
         "asktext" => vec![reply(vec![say("I read both files. Should I keep `a.rs` or `b.rs`?")])],
@@ -201,7 +201,7 @@ fn questions(name: &str) -> Option<Vec<Step>> {
 }
 
 /// Scripts with subagents, and what those do.
-fn agents(name: &str) -> Option<Vec<Step>> {
+fn agents(name: &str) -> Option<Vec<ScriptStep>> {
     Some(match name {
         "subfail" => then(
             vec![agent("Fails at once", "SCRIPT:err400 go", "general-purpose", false)],
@@ -242,6 +242,20 @@ fn agents(name: &str) -> Option<Vec<Step>> {
             reply(vec![bash(LONG_COMMAND, "Sleep a while")]),
             reply(vec![say("Slept beside an agent.")]),
         ],
+        // The same with a command that ends at once.
+        "agentandbash" => vec![
+            reply(vec![agent("Background agent", "SCRIPT:subslow go", "general-purpose", true)]),
+            reply(vec![bash("echo bash-ok", "Say a word")]),
+            reply(vec![say("Spoke beside an agent.")]),
+        ],
+        // Two agents: one runs a command, for which it may have to ask, and one fails at once.
+        "subaskfail" => then(
+            vec![
+                agent("Count files", "SCRIPT:subwork count", "general-purpose", true),
+                agent("Fails at once", "SCRIPT:err400 go", "general-purpose", true),
+            ],
+            "Two agents were started.",
+        ),
         "bgagent" => then(
             vec![agent("Background agent", "SCRIPT:subslow go", "general-purpose", true)],
             "Launched a background agent.",
@@ -251,7 +265,7 @@ fn agents(name: &str) -> Option<Vec<Step>> {
 }
 
 /// Scripts whose reply fails or is unusual.
-fn failures(name: &str) -> Option<Vec<Step>> {
+fn failures(name: &str) -> Option<Vec<ScriptStep>> {
     Some(match name {
         "untilerr" => {
             let mut steps = vec![reply(vec![bash(UNTIL_GO, "Wait, then fail")])];
@@ -265,18 +279,18 @@ fn failures(name: &str) -> Option<Vec<Step>> {
         "err500" => error(500, "api_error", "Internal server error"),
         "err529" => error(529, "overloaded_error", "Overloaded"),
         "drop" => {
-            vec![Step::Reply(ModelReply {
+            vec![ScriptStep::Reply(ModelReply {
                 blocks: vec![say("Half an ans")],
                 drop: true,
                 ..ModelReply::default()
             })]
         }
-        "maxtok" => vec![Step::Reply(ModelReply {
+        "maxtok" => vec![ScriptStep::Reply(ModelReply {
             blocks: vec![say("This answer was cut")],
             stop_reason: Some("max_tokens"),
             ..ModelReply::default()
         })],
-        "big" => vec![Step::Reply(ModelReply {
+        "big" => vec![ScriptStep::Reply(ModelReply {
             blocks: vec![say("Big context.")],
             context_tokens: Some(185_000),
             ..ModelReply::default()
@@ -287,10 +301,10 @@ fn failures(name: &str) -> Option<Vec<Step>> {
 }
 
 /// A text that stays unfinished until the test lets it end, so that something can be done meanwhile.
-fn writes() -> Step {
+fn writes() -> ScriptStep {
     let text = (1..5).map(|n| format!("Line {n:03} of an answer in writing.\n")).collect();
     let blocks = vec![Block::Text { text, pause: Duration::from_millis(100) }];
-    Step::Reply(ModelReply { blocks, held: true, ..ModelReply::default() })
+    ScriptStep::Reply(ModelReply { blocks, held: true, ..ModelReply::default() })
 }
 
 fn background(command: &str, description: &str) -> Block {
@@ -298,15 +312,15 @@ fn background(command: &str, description: &str) -> Block {
 }
 
 /// Eleven tool calls, one after the other: the turn whose length `cargo xtask bench client` measures.
-fn eleven() -> Vec<Step> {
+fn eleven() -> Vec<ScriptStep> {
     let call = |n: usize| reply(vec![bash(&format!("echo {n}"), "Say a number")]);
     (1..=11).map(call).chain([reply(vec![say("Eleven commands finished.")])]).collect()
 }
 
 /// Commands, one after the other, in a context of a million tokens that is more than nine tenths full.
-fn full() -> Vec<Step> {
+fn full() -> Vec<ScriptStep> {
     let call = |n: usize| {
-        Step::Reply(ModelReply {
+        ScriptStep::Reply(ModelReply {
             blocks: vec![bash(&format!("timeout 0.5 tail -f /dev/null; echo {n}"), "Wait a moment")],
             context_tokens: Some(910_000),
             ..ModelReply::default()
@@ -315,7 +329,7 @@ fn full() -> Vec<Step> {
     (1..=6).map(call).chain([reply(vec![say("Six commands finished.")])]).collect()
 }
 
-fn slow() -> Step {
+fn slow() -> ScriptStep {
     let text = (1..200).map(|n| format!("Line {n:03} of a long streamed answer.\n")).collect();
     reply(vec![Block::Text { text, pause: Duration::from_millis(250) }])
 }
@@ -343,18 +357,18 @@ fn question() -> Value {
 }
 
 /// The reply to a request for a summary of the conversation.
-pub(super) fn summary() -> Step {
+pub(super) fn summary() -> ScriptStep {
     reply(vec![say(
         "<analysis>\nThe user tested.\n</analysis>\n<summary>\n1. Primary request: run scripts.\n</summary>",
     )])
 }
 
 /// The reply to the client's own small requests (titles, classifiers).
-pub(super) fn aside(wants_title: bool) -> Step {
+pub(super) fn aside(wants_title: bool) -> ScriptStep {
     reply(vec![say(if wants_title { r#"{"title": "Stub session title"}"# } else { "ok" })])
 }
 
 /// After the last step of a script.
-pub(super) fn over() -> Step {
+pub(super) fn over() -> ScriptStep {
     reply(vec![say("(continuation) acknowledged.")])
 }

@@ -25,7 +25,7 @@ pub(super) struct Setting {
 
 /// One event and the pause after it.
 #[derive(Debug)]
-pub(super) struct Frame(pub(super) String, pub(super) Duration);
+pub(super) struct DelayedFrame(pub(super) String, pub(super) Duration);
 
 impl Setting {
     fn usage(&self, reply: &ModelReply, output_tokens: u64) -> Value {
@@ -91,7 +91,7 @@ pub(super) fn document(reply: &ModelReply, setting: &Setting) -> Value {
 }
 
 /// The answer as events.
-pub(super) fn frames(reply: &ModelReply, setting: &Setting) -> Vec<Frame> {
+pub(super) fn frames(reply: &ModelReply, setting: &Setting) -> Vec<DelayedFrame> {
     let mut out = Vec::new();
     let message = setting.message(json!([]), Value::Null, setting.usage(reply, 1));
     push(&mut out, "message_start", json!({"message": message}));
@@ -110,7 +110,7 @@ pub(super) fn frames(reply: &ModelReply, setting: &Setting) -> Vec<Frame> {
     out
 }
 
-fn block_frames(out: &mut Vec<Frame>, index: usize, block: &Block, setting: &Setting) {
+fn block_frames(out: &mut Vec<DelayedFrame>, index: usize, block: &Block, setting: &Setting) {
     let start = match block {
         Block::Text { .. } => json!({"type": "text", "text": ""}),
         Block::Thinking(_) => json!({"type": "thinking", "thinking": "", "signature": ""}),
@@ -147,7 +147,7 @@ fn pieces(text: &str) -> impl Iterator<Item = String> {
     chars.chunks(PIECE_CHARS).map(|c| c.iter().collect()).collect::<Vec<String>>().into_iter()
 }
 
-fn push(out: &mut Vec<Frame>, kind: &str, mut data: Value) {
+fn push(out: &mut Vec<DelayedFrame>, kind: &str, mut data: Value) {
     data["type"] = kind.into();
-    out.push(Frame(format!("event: {kind}\ndata: {data}\n\n"), Duration::ZERO));
+    out.push(DelayedFrame(format!("event: {kind}\ndata: {data}\n\n"), Duration::ZERO));
 }

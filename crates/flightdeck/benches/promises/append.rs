@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::daemon::Daemon;
 use crate::world::{World, ms, payload, session};
-use crate::{Plan, Series};
+use crate::{PromisePlan, Series};
 
 const LARGE_BYTES: u64 = 1_000_000_000;
 const SMALL_BYTES: u64 = 100_000;
@@ -19,7 +19,7 @@ const FILLER_BYTES: usize = 60_000;
 /// Reading a gigabyte for the first time, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
+pub(crate) fn measure(plan: &PromisePlan) -> Result<Vec<Series>> {
     let world = World::new(plan)?;
     let mut files = [Transcript::new(&world, 1, LARGE_BYTES)?, Transcript::new(&world, 2, SMALL_BYTES)?];
     let daemon = Daemon::start(&world)?;

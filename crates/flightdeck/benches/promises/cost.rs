@@ -16,14 +16,14 @@ use flightdeck_core::view;
 use tokio::runtime::Runtime;
 
 use crate::world::{World, record, runtime, session};
-use crate::{Plan, Series};
+use crate::{PromisePlan, Series};
 
 /// Events in one sample.
 const EVENTS: u64 = 2048;
 /// Events in one transaction, as under load.
 const BATCH: usize = 64;
 
-pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
+pub(crate) fn measure(plan: &PromisePlan) -> Result<Vec<Series>> {
     let (world, runtime) = (World::new(plan)?, runtime()?);
     let mut benches = Vec::new();
     for (name, sessions, history) in [

@@ -8,10 +8,10 @@ use flightdeck::settings::{ClientVersion, Registration, Via};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::hook_name::HookName;
 use flightdeck_e2e::testkit::{SocketClient, TestDaemon};
-use flightdeck_sim::fleet::{Fleet, FleetConfig, SimEvent};
+use flightdeck_sim::fleet::{FleetConfig, SimEvent, SimFleet};
 use serde_json::{Value, json};
 
-use crate::Plan;
+use crate::PromisePlan;
 use crate::child::kilobytes;
 use crate::world::{SESSIONS, World};
 
@@ -41,7 +41,7 @@ impl<'a> Daemon<'a> {
     }
 
     /// The command that `hooks install` writes for this event, as the client hands it to its shell.
-    pub(crate) fn hook_command(&self, plan: &Plan, via: Via) -> Result<String> {
+    pub(crate) fn hook_command(&self, plan: &PromisePlan, via: Via) -> Result<String> {
         hook_command(plan, self.world, via, self.daemon.addr.port())
     }
 
@@ -52,7 +52,7 @@ impl<'a> Daemon<'a> {
     /// Plays twenty minutes of a fleet, as `demo` shows; returns the events that follow.
     pub(crate) fn feed_history(&self) -> Result<impl Iterator<Item = SimEvent> + use<>> {
         let now = flightdeck::clock::now().as_millis();
-        let mut events = Fleet::new(FleetConfig {
+        let mut events = SimFleet::new(FleetConfig {
             sessions: SESSIONS as usize,
             start_ms: now,
             history_ms: HISTORY.as_millis() as u64,
@@ -103,7 +103,7 @@ impl<'a> Daemon<'a> {
     }
 }
 
-pub(crate) fn hook_command(plan: &Plan, world: &World, via: Via, port: u16) -> Result<String> {
+pub(crate) fn hook_command(plan: &PromisePlan, world: &World, via: Via, port: u16) -> Result<String> {
     command_of(Registration {
         via,
         port,
@@ -112,7 +112,7 @@ pub(crate) fn hook_command(plan: &Plan, world: &World, via: Via, port: u16) -> R
 }
 
 /// The command for a tool call while an effort is active: the client waits for the verdict.
-pub(crate) fn verdict_command(plan: &Plan, world: &World) -> Result<String> {
+pub(crate) fn verdict_command(plan: &PromisePlan, world: &World) -> Result<String> {
     command_of(Registration {
         tool_verdicts: true,
         ..Registration::new(&plan.binary, world.home().flightdeck_home(), ClientVersion::assumed())

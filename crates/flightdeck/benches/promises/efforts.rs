@@ -1,23 +1,31 @@
 //! Requests about efforts: one after the other on one connection, tool calls of many seats at once, and a hook with a verdict
 //! beside one without.
 
-use std::sync::Barrier;
+use std::io::Write;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use flightdeck::paths::socket_of;
 use flightdeck::settings::Via;
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::task::JoinSet;
 
-use crate::daemon::{Daemon, Socket, verdict_command};
+use crate::daemon::{Daemon, verdict_command};
 use crate::hook::run_in;
-use crate::world::{World, ms, payload, session};
-use crate::{Plan, Series};
+use crate::world::{World, ms, payload, runtime, session};
+use crate::{PromisePlan, Series};
 
 /// Seats that call tools at the same time: the number in the promise.
 const SEATS: usize = 100;
 const BETWEEN_CALLS: Duration = Duration::from_millis(100);
+/// A few pages of the database.
+const SYNCED_BYTES: usize = 64 * 1024;
 
-pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
+pub(crate) fn measure(plan: &PromisePlan) -> Result<Vec<Series>> {
     let world = World::new(plan)?;
     let daemon = Daemon::start(&world)?;
     let dir = world.home().path().to_str().context("the home is not UTF-8")?.to_owned();
@@ -26,15 +34,16 @@ pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
     daemon.socket()?.frame(&start)?;
     let mut series = vec![round_trips(&daemon, plan)?];
     for pace in [Pace::Independent, Pace::InStep] {
-        series.push(seats(&daemon, &dir, plan, pace)?);
+        series.push(seats(&world, &dir, plan, pace)?);
     }
     drop(daemon);
+    series.push(syncs(&world, plan)?);
     series.extend(verdicts(plan)?);
     Ok(series)
 }
 
 /// One hook process after the other: with an effort that denies each call, and on another daemon without efforts.
-fn verdicts(plan: &Plan) -> Result<[Series; 2]> {
+fn verdicts(plan: &PromisePlan) -> Result<[Series; 2]> {
     let (with, without) = (World::new(plan)?, World::new(plan)?);
     let (judging, usual) = (Daemon::start(&with)?, Daemon::start(&without)?);
     let project = with.home().path();
@@ -59,7 +68,7 @@ fn verdicts(plan: &Plan) -> Result<[Series; 2]> {
     Ok(series)
 }
 
-fn round_trips(daemon: &Daemon<'_>, plan: &Plan) -> Result<Series> {
+fn round_trips(daemon: &Daemon<'_>, plan: &PromisePlan) -> Result<Series> {
     let mut series = Series::new("one request", "ms");
     let mut socket = daemon.socket()?;
     let request = json!({"cmd": "guard.list", "args": {"effort": effort(daemon)?}});
@@ -88,23 +97,19 @@ enum Pace {
     InStep,
 }
 
-/// Every seat sends its calls one after the other, all seats during the same time.
-fn seats(daemon: &Daemon<'_>, dir: &str, plan: &Plan, pace: Pace) -> Result<Series> {
-    let (calls, together) = (plan.rounds(20, 100), Barrier::new(SEATS));
-    let times: Result<Vec<Vec<f64>>> = std::thread::scope(|scope| {
-        let seats: Vec<_> = (0..SEATS)
-            .map(|seat| {
-                let together = &together;
-                let socket = daemon.socket();
-                scope.spawn(move || {
-                    let mut socket = socket?;
-                    socket.frame(&call(seat, "first", dir, pace))?;
-                    together.wait();
-                    one_seat(socket, seat, dir, calls, pace)
-                })
-            })
-            .collect();
-        seats.into_iter().map(|seat| seat.join().unwrap_or_else(|_| bail!("a seat panicked"))).collect()
+/// Every seat calls at fixed times, however late the replies before were. If each seat waited for its reply first, one stall would make all
+/// seats call in the same instant from then on. One thread makes all calls, so that a client thread without a processor is not measured.
+fn seats(world: &World, dir: &str, plan: &PromisePlan, pace: Pace) -> Result<Series> {
+    let calls = plan.rounds(50, 200);
+    let socket = socket_of(world.home().flightdeck_home());
+    let times: Result<Vec<Vec<f64>>> = runtime()?.block_on(async {
+        let mut seats = Vec::with_capacity(SEATS);
+        for number in 0..SEATS {
+            seats.push(Seat::connect(&socket, number, dir, pace).await?);
+        }
+        let begin = Instant::now() + BETWEEN_CALLS;
+        let running: JoinSet<_> = seats.into_iter().map(|seat| seat.make_calls(begin, calls)).collect();
+        running.join_all().await.into_iter().collect()
     });
     let name = match pace {
         Pace::Independent => "preToolUse, 100 seats",
@@ -115,20 +120,70 @@ fn seats(daemon: &Daemon<'_>, dir: &str, plan: &Plan, pace: Pace) -> Result<Seri
     Ok(series)
 }
 
-fn one_seat(mut socket: Socket, seat: usize, dir: &str, calls: usize, pace: Pace) -> Result<Vec<f64>> {
-    if pace == Pace::Independent {
-        std::thread::sleep(BETWEEN_CALLS * seat as u32 / SEATS as u32);
+struct Seat {
+    number: usize,
+    dir: String,
+    pace: Pace,
+    lines: Lines<BufReader<OwnedReadHalf>>,
+    write: OwnedWriteHalf,
+}
+
+impl Seat {
+    /// Its first call begins a window.
+    async fn connect(socket: &Path, number: usize, dir: &str, pace: Pace) -> Result<Self> {
+        let (read, write) = UnixStream::connect(socket).await?.into_split();
+        let mut seat = Self { number, dir: dir.to_owned(), pace, lines: BufReader::new(read).lines(), write };
+        let first = seat.line("first");
+        seat.ask(&first).await?;
+        Ok(seat)
     }
-    let mut times = Vec::with_capacity(calls);
-    for n in 1..=calls {
-        let frame = call(seat, &n.to_string(), dir, pace);
+
+    async fn make_calls(mut self, begin: Instant, calls: usize) -> Result<Vec<f64>> {
+        let offset = match self.pace {
+            Pace::Independent => BETWEEN_CALLS * self.number as u32 / SEATS as u32,
+            Pace::InStep => Duration::ZERO,
+        };
+        let mut times = Vec::with_capacity(calls);
+        for n in 0..calls {
+            let line = self.line(&n.to_string());
+            let due = begin + offset + BETWEEN_CALLS * n as u32;
+            let mut begun = due;
+            // A call that is late because of the reply before it counts from the time at which it was due.
+            if Instant::now() < due {
+                tokio::time::sleep_until(due.into()).await;
+                begun = Instant::now();
+            }
+            self.ask(&line).await?;
+            times.push(ms(begun.elapsed()));
+        }
+        Ok(times)
+    }
+
+    async fn ask(&mut self, line: &str) -> Result<()> {
+        self.write.write_all(line.as_bytes()).await?;
+        let reply = self.lines.next_line().await?.context("the daemon closed the connection")?;
+        if !reply.contains("\"ok\":true") {
+            bail!("the daemon answered {reply:?}");
+        }
+        Ok(())
+    }
+
+    fn line(&self, n: &str) -> String {
+        format!("{}\n", call(self.number, n, &self.dir, self.pace))
+    }
+}
+
+/// What the disk needs at least, beside the daemon: a plain file, written and synced.
+fn syncs(world: &World, plan: &PromisePlan) -> Result<Series> {
+    let mut series = Series::new("sync of a plain file", "ms");
+    let mut file = std::fs::File::create(world.home().path().join("plain"))?;
+    for _ in 0..plan.rounds(100, 400) {
+        file.write_all(&[b'x'; SYNCED_BYTES])?;
         let begun = Instant::now();
-        socket.frame(&frame)?;
-        times.push(ms(begun.elapsed()));
-        // A seat thinks between two calls.
-        std::thread::sleep(BETWEEN_CALLS);
+        file.sync_data()?;
+        series.samples.push(ms(begun.elapsed()));
     }
-    Ok(times)
+    Ok(series)
 }
 
 fn call(seat: usize, n: &str, dir: &str, pace: Pace) -> Value {

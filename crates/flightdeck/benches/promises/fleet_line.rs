@@ -5,9 +5,9 @@ use anyhow::Result;
 use crate::daemon::Daemon;
 use crate::hook::run;
 use crate::world::World;
-use crate::{Plan, Series};
+use crate::{PromisePlan, Series};
 
-pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
+pub(crate) fn measure(plan: &PromisePlan) -> Result<Vec<Series>> {
     let (up, down) = (World::new(plan)?, World::new(plan)?);
     let daemon = Daemon::start(&up)?;
     drop(daemon.feed_history()?);

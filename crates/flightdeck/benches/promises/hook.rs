@@ -10,9 +10,9 @@ use flightdeck::settings::Via;
 
 use crate::daemon::{Daemon, hook_command};
 use crate::world::{World, ms, payload, session};
-use crate::{Plan, Series};
+use crate::{PromisePlan, Series};
 
-pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
+pub(crate) fn measure(plan: &PromisePlan) -> Result<Vec<Series>> {
     let (up, down) = (World::new(plan)?, World::new(plan)?);
     let daemon = Daemon::start(&up)?;
     // The events that follow are not used.

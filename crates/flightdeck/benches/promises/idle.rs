@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::daemon::Daemon;
 use crate::world::World;
-use crate::{Plan, Series};
+use crate::{PromisePlan, Series};
 
 const TRANSCRIPTS: usize = 10_000;
 const PROJECTS: usize = 100;
@@ -18,7 +18,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// Long enough for a process that reads a folder ten times a second.
 const CONTROL: Duration = Duration::from_secs(2);
 
-pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
+pub(crate) fn measure(plan: &PromisePlan) -> Result<Vec<Series>> {
     let world = World::new(plan)?;
     fill(&world)?;
     let daemon = Daemon::start(&world)?;

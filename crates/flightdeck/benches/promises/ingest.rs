@@ -14,14 +14,14 @@ use axum::serve::ListenerExt;
 
 use crate::daemon::Daemon;
 use crate::world::{SESSIONS, World, payload, session};
-use crate::{Plan, Series};
+use crate::{PromisePlan, Series};
 
 /// A connection for each session of a large fleet, in two threads: few enough to leave the cores to the server.
 const THREADS: usize = 2;
 const CONNECTIONS: usize = SESSIONS as usize / THREADS;
 const WINDOW: Duration = Duration::from_millis(1000);
 
-pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
+pub(crate) fn measure(plan: &PromisePlan) -> Result<Vec<Series>> {
     let world = World::new(plan)?;
     let daemon = Daemon::start(&world)?;
     let empty = Empty::start()?;

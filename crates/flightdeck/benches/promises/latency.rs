@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::daemon::{Daemon, Socket};
 use crate::world::{World, ms, payload, session};
-use crate::{Plan, Series};
+use crate::{PromisePlan, Series};
 
 const VIEWERS: usize = 20;
 /// Pause between events of the rest of the fleet: fifty a second, a busy 54.
@@ -24,7 +24,7 @@ const LOST: Duration = Duration::from_secs(5);
 /// A viewer saw the event with this mark.
 type Sight = (u64, Instant);
 
-pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
+pub(crate) fn measure(plan: &PromisePlan) -> Result<Vec<Series>> {
     let world = World::new(plan)?;
     let daemon = Daemon::start(&world)?;
     let future = daemon.feed_history()?;
@@ -94,7 +94,12 @@ fn go_on(socket: &mut Socket, future: impl Iterator<Item = SimEvent>, stop: &Ato
 }
 
 /// Alternates between a whole hook process and only its message on the socket. A sample is one event at one viewer.
-fn hooks(plan: &Plan, world: &World, daemon: &Daemon<'_>, sights: &Receiver<Sight>) -> Result<Vec<Series>> {
+fn hooks(
+    plan: &PromisePlan,
+    world: &World,
+    daemon: &Daemon<'_>,
+    sights: &Receiver<Sight>,
+) -> Result<Vec<Series>> {
     let mut whole = Series::new("hook process to viewer", "ms");
     let mut message = Series::new("socket to viewer", "ms");
     let command = daemon.hook_command(plan, Via::Shim)?;

@@ -31,7 +31,7 @@ use clap::Parser;
 use serde::Serialize;
 
 #[derive(Parser)]
-struct Args {
+struct PromiseArgs {
     /// What to measure
     row: String,
     /// The program under test
@@ -49,13 +49,13 @@ struct Args {
 }
 
 /// The options of a run.
-pub(crate) struct Plan {
+pub(crate) struct PromisePlan {
     binary: PathBuf,
     anchor: Option<PathBuf>,
     quick: bool,
 }
 
-impl Plan {
+impl PromisePlan {
     /// How often, in a quick and in a full run.
     fn rounds(&self, quick: usize, full: usize) -> usize {
         if self.quick { quick } else { full }
@@ -77,8 +77,9 @@ impl Series {
 }
 
 fn main() -> Result<()> {
-    let args = Args::parse();
-    let plan = Plan { binary: args.binary.unwrap_or_default(), anchor: args.anchor, quick: args.quick };
+    let args = PromiseArgs::parse();
+    let plan =
+        PromisePlan { binary: args.binary.unwrap_or_default(), anchor: args.anchor, quick: args.quick };
     let series = match args.row.as_str() {
         "hook" => hook::measure(&plan)?,
         "ingest" => ingest::measure(&plan)?,

@@ -11,12 +11,12 @@ use flightdeck_core::time::Millis;
 
 use crate::daemon::Daemon;
 use crate::world::{SESSIONS, World, record, runtime, session};
-use crate::{Plan, Series};
+use crate::{PromisePlan, Series};
 
 /// Snapshots are written every 5,000 events: on average a start replays half of that.
 const AFTER_SNAPSHOT: u64 = 2_500;
 
-pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
+pub(crate) fn measure(plan: &PromisePlan) -> Result<Vec<Series>> {
     let events = plan.rounds(100_000, 1_000_000) as u64;
     let (empty, full) = (World::new(plan)?, World::new(plan)?);
     fill(&full, events)?;

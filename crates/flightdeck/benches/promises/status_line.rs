@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use crate::daemon::Daemon;
 use crate::hook::run;
 use crate::world::{World, session};
-use crate::{Plan, Series};
+use crate::{PromisePlan, Series};
 
-pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
+pub(crate) fn measure(plan: &PromisePlan) -> Result<Vec<Series>> {
     let (up, down) = (World::new(plan)?, World::new(plan)?);
     let daemon = Daemon::start(&up)?;
     drop(daemon.feed_history()?);
@@ -34,7 +34,7 @@ pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
 }
 
 /// The command that `hooks install --statusline` writes.
-fn registered(plan: &Plan, world: &World) -> Result<String> {
+fn registered(plan: &PromisePlan, world: &World) -> Result<String> {
     let installed = world.command(&plan.binary).args(["hooks", "install", "--statusline"]).output()?;
     if !installed.status.success() {
         bail!("{}", String::from_utf8_lossy(&installed.stderr).trim());

@@ -9,12 +9,12 @@ use flightdeck_core::log::record::Record;
 use flightdeck_core::time::{Millis, Timestamp};
 
 use crate::world::{SESSIONS, World, record, runtime, session};
-use crate::{Plan, Series};
+use crate::{PromisePlan, Series};
 
 const BATCH: u64 = 64;
 const BATCHES: u64 = 32;
 
-pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
+pub(crate) fn measure(plan: &PromisePlan) -> Result<Vec<Series>> {
     let (world, runtime) = (World::new(plan)?, runtime()?);
     let store = Store::open(&world.home().path().join("log.db"))?.store;
     let mut file = std::fs::File::create(world.home().path().join("log.jsonl"))?;

@@ -16,11 +16,15 @@ use serde_json::json;
 use crate::child::kilobytes;
 use crate::daemon::{Daemon, Socket};
 use crate::world::{World, ms, payload};
-use crate::{Plan, Series};
+use crate::{PromisePlan, Series};
 
 const SESSIONS: u64 = 1_000;
 /// Pause between changes: two hundred a second.
 const CHANGE_EVERY: Duration = Duration::from_millis(5);
+/// How long the processor time is measured while the board changes.
+const WATCHED: Duration = Duration::from_secs(10);
+/// Thirty times a second.
+const KEY_REPEAT: Duration = Duration::from_millis(33);
 /// Sessions of the board at rest.
 const RESTING: u64 = 54;
 const SIZE: (u16, u16) = (200, 60);
@@ -32,7 +36,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// The first numbers and timelines have been read by then.
 const SETTLE: Duration = Duration::from_secs(35);
 
-pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
+pub(crate) fn measure(plan: &PromisePlan) -> Result<Vec<Series>> {
     let mut series = busy(plan)?;
     series.push(at_rest(plan)?);
     Ok(series)
@@ -48,7 +52,7 @@ fn tell(socket: &mut Socket, id: &str, name: &str) -> Result<()> {
     socket.frame(&json!({ "cmd": "hook", "args": args, "env": {"fired_at": fired} }))
 }
 
-fn busy(plan: &Plan) -> Result<Vec<Series>> {
+fn busy(plan: &PromisePlan) -> Result<Vec<Series>> {
     let world = World::new(plan)?;
     let daemon = Daemon::start(&world)?;
     let mut socket = daemon.socket()?;
@@ -60,7 +64,7 @@ fn busy(plan: &Plan) -> Result<Vec<Series>> {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let fleet = scope.spawn(|| change(&mut socket, &stop));
-        let measured = keys(plan, &mut terminal);
+        let measured = measure_busy(plan, &mut terminal);
         stop.store(true, Ordering::Relaxed);
         fleet.join().unwrap_or_else(|_| bail!("the fleet panicked"))?;
         measured
@@ -81,23 +85,40 @@ fn change(socket: &mut Socket, stop: &AtomicBool) -> Result<()> {
     Ok(())
 }
 
-/// Opens and closes the help, and moves in between.
-fn keys(plan: &Plan, terminal: &mut Terminal) -> Result<Vec<Series>> {
+fn measure_busy(plan: &PromisePlan, terminal: &mut Terminal) -> Result<Vec<Series>> {
+    let mut watched = Series::new("tui: processor, no key", "%");
+    watched.samples.push(terminal.processor(|terminal| terminal.read_for(WATCHED).map(drop))?);
+    let mut held = Series::new("tui: processor, a key held", "%");
+    held.samples.push(terminal.processor(hold_key)?);
     let mut key = Series::new("tui: key to screen", "ms");
-    let (cpu, begun) = (terminal.cpu_ms()?, Instant::now());
+    let mut processor = Series::new("tui: processor", "%");
+    processor.samples.push(terminal.processor(|terminal| keys(plan, terminal, &mut key))?);
+    let mut memory = Series::new("tui: resident", "MB");
+    memory.samples.push(kilobytes(terminal.child.id(), "VmRSS:").context("the TUI has ended")? / 1024.0);
+    Ok(vec![key, watched, held, processor, memory])
+}
+
+/// Presses `j` as often as a keyboard repeats a key that is held down.
+fn hold_key(terminal: &mut Terminal) -> Result<()> {
+    let begun = Instant::now();
+    while begun.elapsed() < WATCHED {
+        terminal.press(b"j")?;
+        terminal.read_for(KEY_REPEAT)?;
+    }
+    Ok(())
+}
+
+/// Opens and closes the help, and moves in between, each key as soon as the one before is on the screen.
+fn keys(plan: &PromisePlan, terminal: &mut Terminal, key: &mut Series) -> Result<()> {
     for _ in 0..plan.rounds(200, 1000) {
         terminal.press(b"j")?;
         key.samples.push(terminal.time(b"?", |screen| screen.contains(HELP))?);
         key.samples.push(terminal.time(b"?", |screen| !screen.contains(HELP))?);
     }
-    let mut processor = Series::new("tui: processor", "%");
-    processor.samples.push((terminal.cpu_ms()? - cpu) / ms(begun.elapsed()) * 100.0);
-    let mut memory = Series::new("tui: resident", "MB");
-    memory.samples.push(kilobytes(terminal.child.id(), "VmRSS:").context("the TUI has ended")? / 1024.0);
-    Ok(vec![key, processor, memory])
+    Ok(())
 }
 
-fn at_rest(plan: &Plan) -> Result<Series> {
+fn at_rest(plan: &PromisePlan) -> Result<Series> {
     let world = World::new(plan)?;
     let daemon = Daemon::start(&world)?;
     let mut socket = daemon.socket()?;
@@ -122,7 +143,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    fn start(plan: &Plan, world: &World) -> Result<Self> {
+    fn start(plan: &PromisePlan, world: &World) -> Result<Self> {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
         grantpt(&master)?;
         unlockpt(&master)?;
@@ -165,11 +186,21 @@ impl Terminal {
         let (until, mut count) = (Instant::now() + time, 0);
         loop {
             match self.output.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(bytes) => count += bytes.len(),
+                Ok(bytes) => {
+                    count += bytes.len();
+                    self.screen.process(&bytes);
+                }
                 Err(RecvTimeoutError::Timeout) => return Ok(count),
                 Err(RecvTimeoutError::Disconnected) => bail!("the TUI has ended"),
             }
         }
+    }
+
+    /// The part of one core that it uses meanwhile, in percent.
+    fn processor(&mut self, run: impl FnOnce(&mut Self) -> Result<()>) -> Result<f64> {
+        let (cpu, begun) = (self.cpu_ms()?, Instant::now());
+        run(self)?;
+        Ok((self.cpu_ms()? - cpu) / ms(begun.elapsed()) * 100.0)
     }
 
     /// Processor time of all its threads so far.

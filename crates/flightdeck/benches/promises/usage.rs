@@ -6,12 +6,12 @@ use serde_json::Value;
 use crate::child::{self, Took};
 use crate::daemon::Daemon;
 use crate::world::World;
-use crate::{Plan, Series};
+use crate::{PromisePlan, Series};
 
 const BYTES: u64 = 500_000_000;
 const SEED: u64 = 1;
 
-pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
+pub(crate) fn measure(plan: &PromisePlan) -> Result<Vec<Series>> {
     let anchor = plan.anchor.as_ref().context("no ccusage was given: --anchor PATH")?;
     let world = World::new(plan)?;
     let written = flightdeck_sim::transcripts::write(&world.home().claude().join("projects"), BYTES, SEED)?;
@@ -48,7 +48,7 @@ fn command(world: &World, program: &std::path::Path, args: &[&str]) -> std::proc
 }
 
 /// The daemon has read everything and is started again: how much it reads then, and how long a report takes.
-fn after_restart(plan: &Plan, world: &World, expected: [u64; 4]) -> Result<Vec<Series>> {
+fn after_restart(plan: &PromisePlan, world: &World, expected: [u64; 4]) -> Result<Vec<Series>> {
     let first = Daemon::start(world)?;
     while first.get("/api/usage")?["indexing"]["files_left"] != 0 {
         std::thread::sleep(std::time::Duration::from_millis(200));

@@ -12,7 +12,7 @@ use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_e2e::testkit::TestHome;
 use serde_json::{Map, Value, json};
 
-use crate::Plan;
+use crate::PromisePlan;
 
 /// Sessions of a large fleet: the number in the promises.
 pub(crate) const SESSIONS: u64 = 54;
@@ -20,7 +20,7 @@ pub(crate) const SESSIONS: u64 = 54;
 pub(crate) struct World(TestHome);
 
 impl World {
-    pub(crate) fn new(plan: &Plan) -> Result<Self> {
+    pub(crate) fn new(plan: &PromisePlan) -> Result<Self> {
         TestHome::try_new(&plan.binary, "fd").map(Self)
     }
 

@@ -60,7 +60,7 @@ impl App {
                 }
             }
         }
-        let asked = record.as_ref().and_then(Asked::whole).unwrap_or_default();
+        let asked = record.as_ref().and_then(Asked::with_whole_input).unwrap_or_default();
         let KnownAsk { session_id, seq, kind, agent_id, opened_at, expires_at, resolution, .. } = ask;
         let (id, call_id) = (ask_id.clone(), None);
         let ask =

@@ -5,7 +5,7 @@ use flightdeck_core::assignment::{Assignment, Messages};
 use flightdeck_core::ids::AssignmentId;
 use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::{Millis, Timestamp};
-use flightdeck_core::usage::enrichment::Counted;
+use flightdeck_core::usage::enrichment::CountedMessage;
 use flightdeck_core::usage::price::Bill;
 use flightdeck_core::view::assignment::{AssignmentCard, AssignmentCost};
 use flightdeck_protocol::assignments::{
@@ -17,7 +17,7 @@ use super::{App, AppError, AppReply, Handle};
 use crate::clock;
 use crate::engine::OpenAssignments;
 use crate::moment::{MOMENTS, parse_moment};
-use crate::store::{AssignmentCursor, AssignmentPage, AssignmentsWanted, Stretch};
+use crate::store::{AssignmentCursor, AssignmentPage, AssignmentsWanted, SessionStretch};
 
 /// Most rows of one page, however many were asked for.
 const PAGE_ROWS_MAX: usize = 500;
@@ -69,15 +69,15 @@ impl App {
         host: Option<&str>,
     ) -> Result<Vec<AssignmentCard>, AppError> {
         let usage = self.store.usage_between(rows.iter().map(|row| stretch(row, now)).collect()).await?;
-        let card = |(row, usage): (&SessionAssignment, Option<Vec<Counted>>)| AssignmentCard {
+        let card = |(row, usage): (&SessionAssignment, Option<Vec<CountedMessage>>)| AssignmentCard {
             cost: usage.map(|counted| self.cost(&counted)),
             ..AssignmentCard::new(row, now, host)
         };
         Ok(rows.iter().zip(usage).map(card).collect())
     }
 
-    fn cost(&self, counted: &[Counted]) -> AssignmentCost {
-        AssignmentCost::of(&Bill::of(
+    fn cost(&self, counted: &[CountedMessage]) -> AssignmentCost {
+        AssignmentCost::from_bill(&Bill::for_usage(
             &self.prices_now(),
             counted.iter().map(|c| (c.model.as_str(), &c.usage)),
         ))
@@ -107,11 +107,11 @@ impl App {
 }
 
 /// The time of its session that an assignment took.
-fn stretch(row: &SessionAssignment, now: Timestamp) -> Stretch {
+fn stretch(row: &SessionAssignment, now: Timestamp) -> SessionStretch {
     let Assignment { opened_at, completed_at, .. } = row.assignment;
     // The last message is written in the millisecond of the Stop at the latest.
     let to = completed_at.map_or(now, |at| at + Millis(1));
-    Stretch { session_id: row.session_id.clone(), from: opened_at, to }
+    SessionStretch { session_id: row.session_id.clone(), from: opened_at, to }
 }
 
 fn wanted(request: &ListAssignments, now: Timestamp) -> Result<AssignmentsWanted, AppError> {
@@ -153,17 +153,18 @@ fn newest_first(
 ) -> (Vec<SessionAssignment>, Option<AssignmentCursor>) {
     let AssignmentPage { assignments: stored, next_before } = stored;
     let before = |row: &SessionAssignment| {
-        wanted.before.as_ref().is_none_or(|before| AssignmentCursor::of(row) < *before)
+        wanted.before.as_ref().is_none_or(|before| AssignmentCursor::from_row(row) < *before)
     };
     // A search may end before the page is full: what is older belongs to the next page.
-    let after =
-        |row: &SessionAssignment| next_before.as_ref().is_none_or(|next| AssignmentCursor::of(row) >= *next);
-    let fits = |row: &SessionAssignment| wanted.fits(row) && before(row) && after(row);
+    let after = |row: &SessionAssignment| {
+        next_before.as_ref().is_none_or(|next| AssignmentCursor::from_row(row) >= *next)
+    };
+    let fits = |row: &SessionAssignment| wanted.matches(row) && before(row) && after(row);
     let mut rows: Vec<_> = open.into_iter().filter(fits).collect();
     rows.extend(stored);
-    rows.sort_by_key(|row| std::cmp::Reverse(AssignmentCursor::of(row)));
+    rows.sort_by_key(|row| std::cmp::Reverse(AssignmentCursor::from_row(row)));
     let is_cut = rows.len() > wanted.limit;
     rows.truncate(wanted.limit);
-    let next = if is_cut { rows.last().map(AssignmentCursor::of) } else { next_before };
+    let next = if is_cut { rows.last().map(AssignmentCursor::from_row) } else { next_before };
     (rows, next)
 }

@@ -18,7 +18,7 @@ impl Handle<GetConversation> for App {
         let GetConversation { session_id, before, limit } = request;
         let card = self.card(&session_id).await?;
         if let Some(owner) = self.owner_of(&card) {
-            let session_id = card.id.bare(&owner);
+            let session_id = card.id.without_host(&owner);
             return Ok(self.ask_owner(&owner, &GetConversation { session_id, before, limit }).await?.into());
         }
         let limit = limit.unwrap_or(PAGE_MESSAGES).min(PAGE_MESSAGES_MAX);

@@ -86,7 +86,7 @@ impl Days {
     }
 
     /// How much of the span is on each day of the digest.
-    fn split(&self, span: &TimeSpan) -> impl Iterator<Item = (usize, Millis)> {
+    fn time_on_days(&self, span: &TimeSpan) -> impl Iterator<Item = (usize, Millis)> {
         let (from, to) = (span.from.max(self.since), span.to.min(self.until));
         let (first, last) = (self.index(from), self.index(to));
         let part = move |day: usize| {
@@ -162,7 +162,7 @@ impl Sums {
     }
 
     fn add_span(&mut self, project: &str, span: &TimeSpan) {
-        let parts: Vec<_> = self.days.split(span).collect();
+        let parts: Vec<_> = self.days.time_on_days(span).collect();
         let sum = self.project(project);
         for (day, length) in parts {
             let day = sum.days.entry(day).or_default();
@@ -219,22 +219,22 @@ fn total<'a>(sums: impl Iterator<Item = &'a DigestSums>) -> DigestSums {
 mod tests {
     use super::*;
 
-    fn at(text: &str) -> Timestamp {
+    fn timestamp(text: &str) -> Timestamp {
         Timestamp::parse(text).unwrap()
     }
 
     fn waits(from: &str, to: &str) -> ProjectTime {
-        let span = TimeSpan { waits: true, from: at(from), to: at(to) };
+        let span = TimeSpan { waits: true, from: timestamp(from), to: timestamp(to) };
         ProjectTime { project: "api".to_owned(), span }
     }
 
     /// Central Europe: midnight is 23:00 UTC.
     fn sums(since: &str, until: &str) -> Sums {
         let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
-        Sums::new(Days::new(at(since), at(until), &zone))
+        Sums::new(Days::new(timestamp(since), timestamp(until), &zone))
     }
 
-    fn told(sums: Sums) -> Vec<(String, u64, f64)> {
+    fn days_of(sums: Sums) -> Vec<(String, u64, f64)> {
         let project = sums.into_projects().pop().unwrap();
         project.days.into_iter().map(|day| (day.day, day.assignments, day.waiting_seconds)).collect()
     }
@@ -245,7 +245,7 @@ mod tests {
         sums.add_times(&[waits("2026-11-16T22:00:00Z", "2026-11-17T23:30:00Z")]);
         let hour = 3600.0;
         assert_eq!(
-            told(sums),
+            days_of(sums),
             [
                 ("2026-11-16".to_owned(), 0, hour),
                 ("2026-11-17".to_owned(), 0, 24.0 * hour),
@@ -261,11 +261,11 @@ mod tests {
         // The quarter of an hour in which it was completed begins before the time.
         let count = CompletedCount {
             project: "api".to_owned(),
-            from: at("2026-11-18T10:45:00Z"),
+            from: timestamp("2026-11-18T10:45:00Z"),
             completed: 1,
             ..CompletedCount::default()
         };
         sums.add_completed(&[count]);
-        assert_eq!(told(sums), [("2026-11-18".to_owned(), 1, 600.0)]);
+        assert_eq!(days_of(sums), [("2026-11-18".to_owned(), 1, 600.0)]);
     }
 }

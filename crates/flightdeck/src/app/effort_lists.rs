@@ -13,7 +13,7 @@ use flightdeck_core::view::lens::FleetStatus;
 use flightdeck_core::view::seats::KnownSeatCard;
 use flightdeck_protocol::efforts::*;
 
-use super::efforts::{name, text};
+use super::efforts::{checked_name, checked_text};
 use super::{App, AppError, AppReply, Handle};
 use crate::clock;
 use crate::store::MessagesWanted;
@@ -77,7 +77,7 @@ impl Handle<FinishWindow> for App {
     async fn handle(&self, request: FinishWindow) -> Result<AppReply<WindowCard>, AppError> {
         let FinishWindow { id, dehydration_payload } = request;
         let payload = dehydration_payload
-            .map(|payload| text("dehydration_payload", payload, HANDOFF_BYTES_MAX))
+            .map(|payload| checked_text("dehydration_payload", payload, HANDOFF_BYTES_MAX))
             .transpose()?;
         let wanted = id.clone();
         let effort =
@@ -95,10 +95,11 @@ impl Handle<FinishWindow> for App {
 impl Handle<ClaimSeat> for App {
     async fn handle(&self, request: ClaimSeat) -> Result<AppReply<SeatEfforts>, AppError> {
         let ClaimSeat { name: seat, effort, parent } = request;
-        let seat = name("name", &seat)?;
+        let seat = checked_name("name", &seat)?;
         let mut changes = Vec::new();
         if let Some(parent) = &parent {
-            let change = EffortChange::SeatParent { seat: seat.clone(), parent: name("parent", parent)? };
+            let change =
+                EffortChange::SeatParent { seat: seat.clone(), parent: checked_name("parent", parent)? };
             changes.push((Subject::Seat(SeatId::new(seat.clone())), change));
         }
         let effort = match (effort, parent) {
@@ -116,7 +117,7 @@ impl Handle<ClaimSeat> for App {
 
 impl Handle<ReleaseSeat> for App {
     async fn handle(&self, request: ReleaseSeat) -> Result<AppReply<SeatEfforts>, AppError> {
-        let seat = name("name", &request.name)?;
+        let seat = checked_name("name", &request.name)?;
         let efforts = match request.effort {
             Some(effort) => vec![effort],
             None => self.efforts_of_seat(&seat).await?,
@@ -160,7 +161,7 @@ impl App {
 impl Handle<AppendMessage> for App {
     async fn handle(&self, request: AppendMessage) -> Result<AppReply<MessageFiled>, AppError> {
         let AppendMessage { effort, text: said, kind } = request;
-        let (kind, said) = (name("kind", &kind)?, text("text", said, EFFORT_TEXT_BYTES_MAX)?);
+        let (kind, said) = (checked_name("kind", &kind)?, checked_text("text", said, EFFORT_TEXT_BYTES_MAX)?);
         let id = clock::fresh_id();
         let change = EffortChange::MessageAppended { kind, text: said };
         self.append_change(Subject::Effort(effort), change, id).await?;

@@ -6,7 +6,9 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use flightdeck_core::effort::exempt::is_exempt;
-use flightdeck_core::effort::{Carries, CarriesFiles, EffortChange, Given, HookQuestion, Judged, Verdict};
+use flightdeck_core::effort::{
+    Carries, CarriesFiles, EffortChange, GivenByVerdict, HookQuestion, HookVerdict, Judged,
+};
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::effort_facts::EffortFacts;
 use flightdeck_core::log::hook_question::question;
@@ -28,19 +30,19 @@ const ANSWERED_WITHIN: Duration = Duration::from_millis(35);
 const _: () =
     assert!(FOUND_WITHIN.as_millis() + ANSWERED_WITHIN.as_millis() < flightdeck_hook::ACK_WITHIN.as_millis());
 
-/// A verdict that is about to be written to the hook. It is recorded after it was written. If the daemon crashes before that, the next
-/// hook gets it again.
+/// A verdict that is about to be written to the hook. It is recorded once the hook has it. If the hook gave up waiting or the daemon
+/// crashes before that, the next hook gets it again.
 #[derive(Debug)]
 pub struct EffortVerdict {
     /// What the hook prints.
     pub json: Vec<u8>,
-    given: Given,
+    given: GivenByVerdict,
     session_id: SessionId,
 }
 
 /// The result of asking for a verdict.
 #[derive(Debug, Default)]
-pub(super) struct Answered {
+pub(super) struct AnsweredHook {
     /// What the effort says, if one applies.
     pub judged: Option<Judged>,
     pub verdict: Option<EffortVerdict>,
@@ -99,7 +101,7 @@ impl App {
 
     /// What an effort says to the hook, if it is found in time. The event must have been acknowledged. `file` is the file that the call
     /// read or changed.
-    pub(super) async fn answer_in_time(&self, question: HookQuestion, file: Option<String>) -> Answered {
+    pub(super) async fn answer_in_time(&self, question: HookQuestion, file: Option<String>) -> AnsweredHook {
         let session_id = question.session_id.clone();
         let answer = async {
             self.find_directives(&question, file).await;
@@ -108,24 +110,29 @@ impl App {
         let answered = tokio::time::timeout(ANSWERED_WITHIN, answer).await;
         answered.unwrap_or_else(|_| {
             tracing::warn!(session = %session_id, "a verdict took too long; the call is allowed");
-            Answered::default()
+            AnsweredHook::default()
         })
     }
 
-    async fn answer_question(&self, question: HookQuestion) -> Answered {
+    async fn answer_question(&self, question: HookQuestion) -> AnsweredHook {
         let (session_id, carries) = (question.session_id.clone(), question.carries);
         let judged = match tokio::time::timeout(JUDGED_WITHIN, self.engine.judge(question)).await {
             Ok(Ok(Some(judged))) => judged,
-            Ok(_) => return Answered::default(),
+            Ok(_) => return AnsweredHook::default(),
             Err(_) => {
                 tracing::warn!(session = %session_id, "a verdict was late; the call is allowed");
-                return Answered::default();
+                return AnsweredHook::default();
             }
         };
         self.write_verdict(judged, carries, session_id).await
     }
 
-    async fn write_verdict(&self, mut judged: Judged, carries: Carries, session_id: SessionId) -> Answered {
+    async fn write_verdict(
+        &self,
+        mut judged: Judged,
+        carries: Carries,
+        session_id: SessionId,
+    ) -> AnsweredHook {
         let mut files = Vec::new();
         if carries.files == CarriesFiles::ByContent && !judged.verdict.files.is_empty() {
             let dir = self.workstream_of(&judged).await;
@@ -136,7 +143,7 @@ impl App {
         let json = judged.verdict.to_json(judged.event.as_str());
         let json = json.and_then(|json| serde_json::to_vec(&json).ok());
         let verdict = json.map(|json| EffortVerdict { json, given: judged.given.clone(), session_id });
-        Answered { judged: Some(judged), verdict, files }
+        AnsweredHook { judged: Some(judged), verdict, files }
     }
 
     async fn workstream_of(&self, judged: &Judged) -> Option<String> {
@@ -153,23 +160,27 @@ impl App {
         }
     }
 
-    pub(super) async fn note_given(&self, session_id: SessionId, given: Given) -> Result<(), NotStored> {
+    pub(super) async fn note_given(
+        &self,
+        session_id: SessionId,
+        given: GivenByVerdict,
+    ) -> Result<(), NotStored> {
         if !given.is_worth_noting() {
             return Ok(());
         }
         let Some((name, payload)) = EffortChange::VerdictGiven(given).into_record() else { return Ok(()) };
-        let record = Record::ours(Source::User, &name, &session_id, payload, clock::fresh_id());
+        let record = Record::noticed_here(Source::User, &name, &session_id, payload, clock::fresh_id());
         self.engine.append(vec![record]).await.map(drop)
     }
 }
 
 impl App {
     /// Adds files to the verdict: their contents as far as there is room, the others by name. Returns those that were added.
-    async fn place_files(&self, dir: Option<String>, verdict: &mut Verdict) -> Vec<PlacedFile> {
+    async fn place_files(&self, dir: Option<String>, verdict: &mut HookVerdict) -> Vec<PlacedFile> {
         let dir = PathBuf::from(dir.unwrap_or_default());
         let files = std::mem::take(&mut verdict.files);
         let paths: Vec<PathBuf> = files.iter().map(|file| dir.join(file)).collect();
-        let read = tokio::time::timeout(DISK_WITHIN, self.files.texts(dir, paths.clone())).await;
+        let read = tokio::time::timeout(DISK_WITHIN, self.files.read_texts(dir, paths.clone())).await;
         let mut contents = read.unwrap_or_default();
         contents.resize(paths.len(), None);
         let names: Vec<String> =

@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 
 use super::{App, AppError, AppReply, Handle};
 use crate::clock;
-use crate::store::{EffortCursor, EffortsWanted, Stretch};
+use crate::store::{EffortCursor, EffortsWanted, SessionStretch};
 
 /// Most rows of one page, however many were asked for.
 const PAGE_ROWS_MAX: usize = 200;
@@ -41,7 +41,7 @@ impl App {
         let StartEffort { dir, skill, mode, seat, title, settings, workstream_title, keywords, metadata } =
             request;
         let dir = self.existing_dir(&dir).await?;
-        let skill = name("skill", &skill)?;
+        let skill = checked_name("skill", &skill)?;
         let mut settings = match settings {
             Some(settings) => settings,
             None => self.skill_settings(Path::new(&dir), &skill).await?,
@@ -49,15 +49,15 @@ impl App {
         check_settings(&settings)?;
         self.find_phase_directives(&dir, &mut settings).await;
         let about = WorkstreamAbout {
-            title: workstream_title.map(|title| name("workstream_title", &title)).transpose()?,
+            title: workstream_title.map(|title| checked_name("workstream_title", &title)).transpose()?,
             keywords: check_keywords(&keywords)?,
         };
         check_metadata(&metadata)?;
         let opening = EffortOpening {
             workstream: dir,
             skill,
-            mode: mode.map(|mode| name("mode", &mode)).transpose()?,
-            seat: seat.map(|seat| name("seat", &seat)).transpose()?,
+            mode: mode.map(|mode| checked_name("mode", &mode)).transpose()?,
+            seat: seat.map(|seat| checked_name("seat", &seat)).transpose()?,
             title: title.map(|title| one_line(&title, ASSIGNMENT_TITLE_CHARS_MAX)),
             settings,
             about,
@@ -145,14 +145,14 @@ impl App {
         sessions.dedup();
         let to = card.finished_at.unwrap_or_else(clock::now);
         let stretches =
-            sessions.into_iter().map(|session_id| Stretch { session_id, from: card.started_at, to });
+            sessions.into_iter().map(|session_id| SessionStretch { session_id, from: card.started_at, to });
         let usage = self.store.usage_between(stretches.collect()).await?;
         let counted: Vec<_> = usage.into_iter().flatten().flatten().collect();
         if counted.is_empty() {
             return Ok(card);
         }
-        let bill = Bill::of(&self.prices_now(), counted.iter().map(|c| (c.model.as_str(), &c.usage)));
-        Ok(EffortCard { cost: Some(EffortCost::of(&bill)), ..card })
+        let bill = Bill::for_usage(&self.prices_now(), counted.iter().map(|c| (c.model.as_str(), &c.usage)));
+        Ok(EffortCard { cost: Some(EffortCost::from_bill(&bill)), ..card })
     }
 }
 
@@ -175,7 +175,7 @@ impl Handle<ListEfforts> for App {
             cards.extend(page.efforts.iter().map(|effort| EffortCard::new(effort, None)));
             next_before = page.next_before.map(|cursor| cursor.to_string());
         }
-        cards.retain(|card| fits(card, &request));
+        cards.retain(|card| matches_request(card, &request));
         let mut efforts = Vec::with_capacity(cards.len());
         for card in cards {
             efforts.push(self.priced_effort(card).await?);
@@ -189,7 +189,7 @@ impl App {
     async fn active_efforts(&self) -> Result<Vec<EffortCard>, AppError> {
         let read = self.engine.read(|fleet| {
             let mut active: Vec<_> = fleet.efforts().filter(|effort| effort.is_active()).collect();
-            active.sort_by_key(|effort| std::cmp::Reverse(EffortCursor::of(effort)));
+            active.sort_by_key(|effort| std::cmp::Reverse(EffortCursor::from_effort(effort)));
             active.into_iter().map(|effort| EffortCard::new(effort, Some(fleet))).collect()
         });
         Ok(read.await?)
@@ -199,7 +199,7 @@ impl App {
 fn record(subject: Subject, change: EffortChange, id: EventId) -> Result<Record, AppError> {
     let not_written = || AppError::Invalid("the change cannot be written as JSON".into());
     let (name, payload) = change.into_record().ok_or_else(not_written)?;
-    Ok(Record::ours(Source::User, &name, subject, payload, id))
+    Ok(Record::noticed_here(Source::User, &name, subject, payload, id))
 }
 
 fn lifecycle(word: Option<&str>) -> Result<Option<Lifecycle>, AppError> {
@@ -211,7 +211,7 @@ fn lifecycle(word: Option<&str>) -> Result<Option<Lifecycle>, AppError> {
     }
 }
 
-fn fits(card: &EffortCard, request: &ListEfforts) -> bool {
+fn matches_request(card: &EffortCard, request: &ListEfforts) -> bool {
     let is_below = |dir: &String| Path::new(dir).starts_with(&card.workstream);
     request.dir.as_ref().is_none_or(is_below)
         && request.skill.as_ref().is_none_or(|skill| *skill == card.skill)
@@ -227,8 +227,8 @@ impl Handle<GetEffort> for App {
 impl Handle<EnterPhase> for App {
     async fn handle(&self, request: EnterPhase) -> Result<AppReply<EffortCard>, AppError> {
         let EnterPhase { id, phase, proof } = request;
-        let phase = name("phase", &phase)?;
-        let proof = proof.map(|proof| text("proof", proof, EFFORT_TEXT_BYTES_MAX)).transpose()?;
+        let phase = checked_name("phase", &phase)?;
+        let proof = proof.map(|proof| checked_text("proof", proof, EFFORT_TEXT_BYTES_MAX)).transpose()?;
         Ok(self.change_effort(&id, EffortChange::PhaseEntered { phase, proof }).await?.into())
     }
 }
@@ -236,7 +236,7 @@ impl Handle<EnterPhase> for App {
 impl Handle<LogEffort> for App {
     async fn handle(&self, request: LogEffort) -> Result<AppReply<EffortCard>, AppError> {
         let LogEffort { id, text: entry } = request;
-        let entry = text("text", entry, EFFORT_TEXT_BYTES_MAX)?;
+        let entry = checked_text("text", entry, EFFORT_TEXT_BYTES_MAX)?;
         let card = self.change_effort(&id, EffortChange::EffortLogged { text: entry }).await?;
         if let Some(effort) = self.effort_now(&id).await {
             self.write_log_file(effort).await;
@@ -248,7 +248,7 @@ impl Handle<LogEffort> for App {
 impl Handle<Dehydrate> for App {
     async fn handle(&self, request: Dehydrate) -> Result<AppReply<EffortCard>, AppError> {
         let Dehydrate { id, payload } = request;
-        let payload = text("payload", payload, HANDOFF_BYTES_MAX)?;
+        let payload = checked_text("payload", payload, HANDOFF_BYTES_MAX)?;
         let card = self.change_effort(&id, EffortChange::EffortDehydrated { payload }).await?;
         if let Some(effort) = self.effort_now(&id).await {
             self.write_handoff_file(effort).await;
@@ -260,7 +260,7 @@ impl Handle<Dehydrate> for App {
 impl Handle<InjectText> for App {
     async fn handle(&self, request: InjectText) -> Result<AppReply<EffortCard>, AppError> {
         let InjectText { id, text: injected } = request;
-        let injected = text("text", injected, HANDOFF_BYTES_MAX)?;
+        let injected = checked_text("text", injected, HANDOFF_BYTES_MAX)?;
         let is_long = injected.chars().count() > INJECTED_WITHOUT_FILE_CHARS_MAX;
         let card = self.change_effort(&id, EffortChange::InjectionAdded { text: injected }).await?;
         if let Some(effort) = self.effort_now(&id).await.filter(|_| is_long) {
@@ -307,13 +307,13 @@ fn check_settings(settings: &SkillSettings) -> Result<(), AppError> {
         )));
     }
     for phase in &settings.phases {
-        name("settings.phases", phase.name())?;
+        checked_name("settings.phases", phase.name())?;
         check_files("settings.phases.directives", phase.directives())?;
     }
     settings
         .log_template
         .clone()
-        .map(|form| text("settings.log_template", form, EFFORT_TEXT_BYTES_MAX))
+        .map(|form| checked_text("settings.log_template", form, EFFORT_TEXT_BYTES_MAX))
         .transpose()?;
     Ok(())
 }
@@ -323,7 +323,7 @@ fn check_keywords(keywords: &[String]) -> Result<Vec<String>, AppError> {
         let given = keywords.len();
         return Err(AppError::Invalid(format!("`keywords` may have {KEYWORDS_MAX} words, not {given}")));
     }
-    keywords.iter().map(|keyword| name("keywords", keyword)).collect()
+    keywords.iter().map(|keyword| checked_name("keywords", keyword)).collect()
 }
 
 fn check_metadata(metadata: &Map<String, Value>) -> Result<(), AppError> {
@@ -350,7 +350,7 @@ fn check_files(field: &str, files: &[String]) -> Result<(), AppError> {
 }
 
 /// A short word or line of a request.
-pub(super) fn name(field: &str, value: &str) -> Result<String, AppError> {
+pub(super) fn checked_name(field: &str, value: &str) -> Result<String, AppError> {
     let line = one_line(value, NAME_CHARS_MAX + 1);
     match line.chars().count() {
         1..=NAME_CHARS_MAX => Ok(line),
@@ -359,7 +359,7 @@ pub(super) fn name(field: &str, value: &str) -> Result<String, AppError> {
 }
 
 /// A longer text of a request.
-pub(super) fn text(field: &str, value: String, bytes_max: usize) -> Result<String, AppError> {
+pub(super) fn checked_text(field: &str, value: String, bytes_max: usize) -> Result<String, AppError> {
     if value.trim().is_empty() {
         return Err(AppError::Invalid(format!("`{field}` is empty")));
     }

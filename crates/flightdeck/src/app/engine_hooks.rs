@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use flightdeck_core::effort::{
-    Carries, CarriesFiles, Effort, EffortChange, EffortRefused, HookQuestion, Judged, Window,
+    Carries, CarriesFiles, ContextWindow, Effort, EffortChange, EffortRefused, HookQuestion, Judged,
 };
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::ids::{AgentId, AskId, InjectionId, MessageId, SessionId, WindowId};
@@ -20,7 +20,7 @@ use flightdeck_protocol::engine_hooks::*;
 use serde_json::{Map, Value};
 
 use super::arguments::Arguments;
-use super::effort_verdicts::{Answered, EffortVerdict};
+use super::effort_verdicts::{AnsweredHook, EffortVerdict};
 use super::supervisors::RESTART_HOLD_MAX;
 use super::{App, AppError};
 use crate::clock;
@@ -56,14 +56,14 @@ pub struct ScriptHook {
     /// The process of the client.
     client: Option<u32>,
     windows_before: Vec<WindowId>,
-    answered: Answered,
+    answered: AnsweredHook,
 }
 
 /// A use case of `hooks.*`: what is answered once the event is stored and applied.
 pub trait HandleHook<R: Request + EngineHook> {
     /// Whether the reply says that the event ended a window. Only then the open windows are looked up before the event is stored.
     const SAYS_WINDOW_ENDED: bool = false;
-    /// What of the verdict is in the reply. Everything else waits for another hook.
+    /// The parts of the verdict that the reply has fields for. The other parts wait for another hook.
     const CARRIES: Carries = Carries::NOTHING;
     const REPLIED_WITHIN: Duration = REPLIED_WITHIN;
 
@@ -122,7 +122,7 @@ impl App {
             client: record.envelope.pid,
             windows_before,
             session_id,
-            answered: Answered::default(),
+            answered: AnsweredHook::default(),
         };
         hook.answered = self.store_hook(record, question).await?.answered;
         Ok(hook)
@@ -145,7 +145,7 @@ impl App {
     async fn of_effort<T: Send + 'static>(
         &self,
         hook: &ScriptHook,
-        read: impl FnOnce(&Effort, Option<&Window>) -> T + Send + 'static,
+        read: impl FnOnce(&Effort, Option<&ContextWindow>) -> T + Send + 'static,
     ) -> Result<Option<T>, AppError> {
         let (session, agent) = (hook.session_id.clone(), hook.agent_id.clone());
         let found = self.engine.read(move |fleet| {
@@ -216,7 +216,7 @@ impl HandleHook<HookSessionStart> for App {
     const CARRIES: Carries = Carries { introduction: true, injections: false, files: CarriesFiles::ByName };
 
     async fn reply(&self, _: HookSessionStart, hook: &ScriptHook) -> Result<SessionStartReply, AppError> {
-        let about = |effort: &Effort, _: Option<&Window>| {
+        let about = |effort: &Effort, _: Option<&ContextWindow>| {
             (effort.skill.clone(), effort.phase().map(|phase| phase.name.clone()), effort.settings.clone())
         };
         let about = self.of_effort(hook, about).await?.filter(|_| judged(hook).is_some());
@@ -258,7 +258,7 @@ impl HandleHook<HookPreCompact> for App {
         let window_ended = ended.unwrap_or(false);
         let client = hook.client.filter(|_| window_ended && request.trigger == "auto");
         let restart = match client.and_then(|client| self.restart_instead_of_compaction(client)) {
-            Some(restart) => restart.over().await,
+            Some(restart) => restart.wait_until_accepted().await,
             None => false,
         };
         let action = if restart { CompactAction::Restart } else { CompactAction::None };
@@ -275,7 +275,7 @@ impl HandleHook<HookPreToolUse> for App {
             context_usage: judged.call.context_percent,
             overflow_warning: judged.call.overflow,
             pending_preloads: judged.call.preloads.clone(),
-            fired_rules: judged.given.rules.clone(),
+            fired_rules: judged.call.fired_rules.clone(),
             reason: judged.verdict.deny.clone(),
         })
     }
@@ -334,7 +334,7 @@ impl HandleHook<HookStop> for App {
 
 impl HandleHook<HookUserPrompt> for App {
     async fn reply(&self, _: HookUserPrompt, hook: &ScriptHook) -> Result<UserPromptReply, AppError> {
-        let about = |effort: &Effort, _: Option<&Window>| {
+        let about = |effort: &Effort, _: Option<&ContextWindow>| {
             (effort.workstream.clone(), effort.skill.clone(), effort.phase().map(|phase| phase.name.clone()))
         };
         let about = self.of_effort(hook, about).await?.filter(|_| judged(hook).is_some());
@@ -398,7 +398,7 @@ impl HandleHook<HookSubagentStart> for App {
     const CARRIES: Carries = Carries { introduction: false, injections: false, files: CarriesFiles::ByName };
 
     async fn reply(&self, _: HookSubagentStart, hook: &ScriptHook) -> Result<SubagentStartReply, AppError> {
-        let about = |effort: &Effort, window: Option<&Window>| {
+        let about = |effort: &Effort, window: Option<&ContextWindow>| {
             let directives = effort.all_directives().collect::<Vec<_>>();
             let metadata = EffortMetadata {
                 skill: effort.skill.clone(),

@@ -161,7 +161,7 @@ fn effort_code(refused: &EffortRefused) -> ErrorCode {
 
 /// `allowed (web)`
 fn in_words(resolution: &ResolutionCard) -> String {
-    let how = resolution.how.words();
+    let how = resolution.how.in_words();
     match resolution.by.filter(|_| resolution.how.is_ours()) {
         Some(by) => format!("{how} ({})", by.as_str()),
         None => how.to_owned(),

@@ -11,6 +11,7 @@ use flightdeck_core::limits::TWINS_MAX;
 use flightdeck_core::log::effort_facts::TwinKey;
 use flightdeck_core::log::record::Record;
 use flightdeck_core::log::tool::ToolUse;
+use flightdeck_core::time::Timestamp;
 use flightdeck_core::view::effort::EffortCard;
 use flightdeck_core::wire::hook_name::HookName;
 use flightdeck_core::wire::lenient::borrowed_text;
@@ -19,6 +20,8 @@ use flightdeck_protocol::efforts::*;
 use super::{App, AppError, AppReply, Handle};
 use crate::store::EventsNamed;
 
+/// Newest events that a dry run looks through: a busy fleet's week. They are read in ten steps or more, and appends wait for one of them.
+const HISTORY_EVENTS_MAX: u64 = 200_000;
 /// Calls that a report lists; all are counted.
 const DENIED_LISTED_MAX: usize = 20;
 
@@ -45,20 +48,35 @@ impl Handle<TestGuards> for App {
     async fn handle(&self, request: TestGuards) -> Result<AppReply<GuardReport>, AppError> {
         let mut effort = self.whole_effort(&request.effort).await?;
         if let Some(rule) = request.rule {
-            rule.check().map_err(|error| AppError::Invalid(error.to_string()))?;
+            rule.validate().map_err(|error| AppError::Invalid(error.to_string()))?;
             effort.guards.retain(|known| known.id != rule.id);
             effort.guards.push(rule);
             effort.guards.sort_by_key(|rule| std::cmp::Reverse(rule.priority));
         }
+        let last = self.store.last_seq().await?;
+        let events = request.events.map_or(HISTORY_EVENTS_MAX, |events| events.min(HISTORY_EVENTS_MAX));
+        let begin = last.saturating_sub(events);
         let mut test = GuardTest::new(&effort);
-        let mut after = Some(0);
+        let mut after = Some(begin);
         while let Some(after_seq) = after {
             let names = [HookName::PreToolUse.as_str(), HookName::PreToolUse.as_str()];
             let page = self.store.events_named(EventsNamed { names, after_seq }).await?;
-            after = page.next;
+            // Events that arrive meanwhile are not waited for.
+            after = page.next.filter(|next| *next < last);
             page.records.iter().for_each(|record| test.add(record));
         }
-        Ok(test.report().into())
+        let since = self.first_evaluated(begin).await?;
+        Ok(GuardReport { since, ..test.report() }.into())
+    }
+}
+
+impl App {
+    /// When the event after this one fired. `None` if the log has no events up to this one.
+    async fn first_evaluated(&self, begin: u64) -> Result<Option<Timestamp>, AppError> {
+        if self.store.oldest().await?.is_none_or(|oldest| oldest.seq > begin) {
+            return Ok(None);
+        }
+        Ok(self.store.event(begin + 1).await?.map(|record| record.fired_at))
     }
 }
 
@@ -144,7 +162,7 @@ impl<'a> GuardTest<'a> {
 
     fn report(mut self) -> GuardReport {
         self.denied.reverse();
-        GuardReport { calls: self.calls, rules: self.rows, denied: self.denied }
+        GuardReport { calls: self.calls, since: None, rules: self.rows, denied: self.denied }
     }
 }
 

@@ -44,7 +44,7 @@ impl HeldHooks {
         rules: &HoldRules,
         engine: &EngineHandle,
     ) -> Option<HookHold> {
-        if !rules.wants(record) || self.closed.load(Ordering::Relaxed) {
+        if !rules.holds_hook_of(record) || self.closed.load(Ordering::Relaxed) {
             return None;
         }
         let session_id = record.session_id()?.clone();
@@ -197,8 +197,9 @@ mod tests {
     /// A hold that has just timed out and reported it to the engine.
     async fn at_the_deadline(holds: &Arc<HeldHooks>) -> (AskId, tokio::task::JoinHandle<Option<Bytes>>) {
         let (inputs, mut heard) = mpsc::channel(4);
-        let mut record = Record::ours(Source::Hook, "PermissionRequest", "s", Map::new(), EventId(1));
-        let mut hold = holds.open(&mut record, &HoldRules::new(60), &EngineHandle::to(inputs)).unwrap();
+        let mut record = Record::noticed_here(Source::Hook, "PermissionRequest", "s", Map::new(), EventId(1));
+        let mut hold =
+            holds.open(&mut record, &HoldRules::new(60), &EngineHandle::with_inputs(inputs)).unwrap();
         let ask_id = hold.ask_id().clone();
         let verdict = tokio::spawn(async move { hold.verdict().await });
         let Some(Input::Events { reply, .. }) = heard.recv().await else { panic!("nothing was appended") };

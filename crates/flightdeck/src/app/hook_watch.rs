@@ -17,13 +17,15 @@ use crate::engine::EngineHandle;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// What tells two versions of the file apart.
-type Version = Option<(u64, u64, i64, i64)>;
+type SettingsStamp = Option<(u64, u64, i64, i64)>;
 
 /// Looks at the settings until the daemon stops.
 pub async fn watch(engine: EngineHandle, registrar: Arc<Registrar>) {
     let mut seen = None;
     loop {
-        tokio::time::sleep(LOOK_EVERY).await;
+        // A client that rereads its settings fires one more of our hooks. The end of its turn, which it no longer reports, may come at
+        // once.
+        let _ = tokio::time::timeout(LOOK_EVERY, registrar.settings_changed()).await;
         let version = version(registrar.settings_path());
         if seen == Some(version) {
             continue;
@@ -71,7 +73,7 @@ async fn report(engine: &EngineHandle, seen: HookPresence) -> bool {
     stored.is_ok()
 }
 
-fn version(path: &Path) -> Version {
+fn version(path: &Path) -> SettingsStamp {
     let about = fs::metadata(path).ok()?;
     Some((about.ino(), about.len(), about.mtime(), about.mtime_nsec()))
 }

@@ -8,7 +8,7 @@ use flightdeck_core::wire::status_line;
 use flightdeck_protocol::hooks::StatusLineReply;
 use serde_json::{Map, Value};
 
-use super::effort_verdicts::{Answered, EffortVerdict, touched_file};
+use super::effort_verdicts::{AnsweredHook, EffortVerdict, touched_file};
 use super::holds::HookHold;
 use super::supervisors::OrderedRestart;
 use super::{App, AppError};
@@ -59,7 +59,7 @@ pub(super) struct StoredHook {
     pub seq: u64,
     /// The event was stored before.
     pub duplicate: bool,
-    pub answered: Answered,
+    pub answered: AnsweredHook,
 }
 
 impl App {
@@ -78,6 +78,9 @@ impl App {
         self.prepare_for_efforts(&mut record).await;
         let question = self.question(&record).filter(|_| hears_verdict);
         self.open_by_slash_command(&record);
+        if record.name == "ConfigChange" {
+            self.registrar.note_changed_settings();
+        }
         let compacts = self.auto_compaction(&record).await;
         let hold = rules.and_then(|rules| self.holds.open(&mut record, &rules, &self.engine));
         // Evaluated before the append, which consumes the record.
@@ -122,7 +125,7 @@ impl App {
         let (seq, duplicate) = appended.first().map_or((0, false), |a| (a.seq, a.duplicate));
         let answered = match question {
             Some(question) => self.answer_in_time(question, file).await,
-            None => Answered::default(),
+            None => AnsweredHook::default(),
         };
         Ok(StoredHook { seq, duplicate, answered })
     }

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::pin::Pin;
 
-use flightdeck_core::approval::card::AskCard;
+use flightdeck_core::approval::card::{AskCard, ResolutionCard};
 use flightdeck_core::ids::{AskId, HostId, SessionId};
 use flightdeck_core::view::card::Card;
 use flightdeck_core::view::timeline::REMOTE_ACTION;
-use flightdeck_protocol::Command;
 use flightdeck_protocol::asks::GetAsk;
 use flightdeck_protocol::hosts::{HostCard, HostList, ListHosts};
+use flightdeck_protocol::terminal::TerminalRefusal;
+use flightdeck_protocol::{Command, ErrorReply};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
@@ -44,9 +45,10 @@ impl Handle<ListHosts> for App {
     }
 }
 
-fn first_to_look_at(host: &HostCard) -> (bool, bool, bool, String) {
-    let unreachable = host.unreachable_since.is_some() && !host.left;
-    (!unreachable, host.caught_up_percent.is_none(), !host.this, host.name.clone())
+/// Hosts that left come last.
+fn first_to_look_at(host: &HostCard) -> (bool, bool, bool, bool, String) {
+    let reachable = host.unreachable_since.is_none();
+    (host.left, reachable, host.caught_up_percent.is_none(), !host.this, host.name.clone())
 }
 
 impl App {
@@ -90,15 +92,15 @@ impl App {
             Ok(call) => call,
             Err(refusal) => return RemoteReply::Refused(refusal),
         };
-        let session = match self.own_session(call.named()).await {
+        let session = match self.own_session(call.target()).await {
             Ok(session) => session,
-            Err(error) => return in_words(&error),
+            Err(error) => return self.refuse(&error),
         };
         let accepted = self.hosts.check_accepts(&call);
         if let Some(action) = call.action()
             && let Err(error) = self.note_remote_action(action, &request, &session, accepted.is_ok()).await
         {
-            return in_words(&error);
+            return self.refuse(&error);
         }
         if let Err(refusal) = accepted {
             return RemoteReply::Refused(refusal);
@@ -112,7 +114,15 @@ impl App {
             RemoteCall::GetAsk(request) => self.carry_out(request).await,
             RemoteCall::GetConversation(request) => self.carry_out(request).await,
         };
-        done.map_or_else(|error| in_words(&error), RemoteReply::Done)
+        done.map_or_else(|error| self.refuse(&error), RemoteReply::Done)
+    }
+
+    /// The refusal as the hub receives it.
+    fn refuse(&self, error: &AppError) -> RemoteReply {
+        match self.hosts.shares_payloads() {
+            true => in_words(error),
+            false => without_payloads(error, &self.hosts.name),
+        }
     }
 
     /// The session of this machine that the request is about. A session of a third host is refused: requests are not passed on.
@@ -170,6 +180,34 @@ fn in_words(error: &AppError) -> RemoteReply {
     RemoteReply::Refused(reply)
 }
 
+/// The refusal of a host that shares no payloads. A refusal may quote a draft, the screen of a terminal, a folder or a rule, so only what
+/// is known to quote nothing is sent in full.
+fn without_payloads(error: &AppError, host: &HostId) -> RemoteReply {
+    let in_short = |why: &str| {
+        let why = why.to_lowercase().replace('_', " ");
+        format!(
+            "{host} refused ({why}). It shares no payloads, so the reason in full is only in its terminal"
+        )
+    };
+    let (message, details) = match error {
+        AppError::NoSession(_) | AppError::Ask(AskError::Unknown(_) | AskError::NotHeld) => {
+            return in_words(error);
+        }
+        AppError::Ask(AskError::Over(resolution)) => {
+            let resolution = ResolutionCard { rule: None, message: None, ..resolution.clone() };
+            return in_words(&AskError::Over(resolution).into());
+        }
+        AppError::Refused(reason) => {
+            let TerminalRefusal { error: code, confirm, choices, .. } = reason.details();
+            let message = in_short(code.as_str());
+            let details = TerminalRefusal { confirm, choices, ..TerminalRefusal::new(code, message.clone()) };
+            (message, serde_json::to_value(details).ok())
+        }
+        other => (in_short(other.code().as_str()), None),
+    };
+    RemoteReply::Refused(ErrorReply { error: error.code(), message, details })
+}
+
 /// The person who runs this daemon.
 fn user_name() -> String {
     let name = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
@@ -177,7 +215,7 @@ fn user_name() -> String {
 }
 
 impl RemoteActions for App {
-    fn act(&self, request: RemoteRequest) -> Pin<Box<dyn Future<Output = RemoteReply> + Send + '_>> {
+    fn carry_out(&self, request: RemoteRequest) -> Pin<Box<dyn Future<Output = RemoteReply> + Send + '_>> {
         Box::pin(self.act_for_hub(request))
     }
 }

@@ -150,7 +150,7 @@ impl App {
         name: &str,
         payload: Map<String, Value>,
     ) -> Result<u64, AppError> {
-        let record = Record::ours(Source::User, name, session_id, payload, clock::fresh_id());
+        let record = Record::noticed_here(Source::User, name, session_id, payload, clock::fresh_id());
         let appended = self.engine.append(vec![record]).await?;
         Ok(appended.first().map_or(0, |a| a.seq))
     }

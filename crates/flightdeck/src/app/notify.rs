@@ -54,12 +54,12 @@ fn test(TestResult { target, kind, result }: TestResult) -> NotifyTest {
 
 impl Handle<AnswerByKey> for App {
     async fn handle(&self, request: AnswerByKey) -> Result<AppReply<ResolutionCard>, AppError> {
-        let issued = self.notifier.keys.take(&request.key).ok_or(AppError::NoSuchKey)?;
-        let answer = Answer::plain(issued.decision, AnsweredBy::Api);
+        let issued = self.notifier.keys.redeem(&request.key).ok_or(AppError::NoSuchKey)?;
+        let answer = Answer::without_details(issued.decision, AnsweredBy::Api);
         let answered = self.answer_ask(&issued.ask_id, answer).await;
         if let Err(AskError::Unavailable(_)) = &answered {
             // Nothing was stored: the person may press the button again.
-            self.notifier.keys.put(issued);
+            self.notifier.keys.keep(issued);
         }
         Ok(answered?.into())
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use flightdeck_core::approval::answer::Answer;
-use flightdeck_core::approval::policy::{Request, Rule, suggested_rules};
+use flightdeck_core::approval::policy::{PolicyRequest, PolicyRule, suggested_rules};
 use flightdeck_core::ids::AskId;
 use flightdeck_core::log::approvals::ANSWERED;
 use flightdeck_core::log::record::Record;
@@ -16,7 +16,7 @@ use flightdeck_protocol::policy::{
 
 use super::{App, AppError, AppReply, AskError, Handle, Unavailable};
 use crate::config::add_rule::AddRuleError;
-use crate::store::{EventPage, EventsNamed};
+use crate::store::{EventsNamed, RecordPage};
 
 impl App {
     /// In a task of its own: the hook is first told that it is held.
@@ -37,7 +37,7 @@ impl App {
 }
 
 impl App {
-    async fn policy_events(&self, after_seq: u64) -> Result<EventPage, AppError> {
+    async fn policy_events(&self, after_seq: u64) -> Result<RecordPage, AppError> {
         let names = [HookName::PermissionRequest.as_str(), ANSWERED];
         Ok(self.store.events_named(EventsNamed { names, after_seq }).await?)
     }
@@ -47,7 +47,7 @@ impl Handle<SuggestRules> for App {
     async fn handle(&self, request: SuggestRules) -> Result<AppReply<RuleSuggestions>, AppError> {
         let ask = self.find_ask(&request.ask_id).await?;
         let record = self.store.event(ask.seq).await?;
-        let rules = record.as_ref().and_then(Request::from_record).map(|asked| suggested_rules(&asked));
+        let rules = record.as_ref().and_then(PolicyRequest::from_record).map(|asked| suggested_rules(&asked));
         let enabled = self.config.current().policy.enabled;
         Ok(RuleSuggestions { enabled, rules: rules.unwrap_or_default() }.into())
     }
@@ -55,7 +55,7 @@ impl Handle<SuggestRules> for App {
 
 impl Handle<PreviewRule> for App {
     async fn handle(&self, request: PreviewRule) -> Result<AppReply<PolicyReport>, AppError> {
-        let rule = Rule::try_from(request.rule).map_err(AppError::Invalid)?;
+        let rule = PolicyRule::try_from(request.rule).map_err(AppError::Invalid)?;
         let present = self.config.current().policy.clone();
         let mut test = PolicyTest::of_new_rule(present, rule, self.hold_rules_now());
         let mut after = Some(0);
@@ -72,7 +72,7 @@ impl Handle<PreviewRule> for App {
 
 impl Handle<AddRule> for App {
     async fn handle(&self, request: AddRule) -> Result<AppReply<RuleAdded>, AppError> {
-        let rule = Rule::try_from(request.rule.clone()).map_err(AppError::Invalid)?;
+        let rule = PolicyRule::try_from(request.rule.clone()).map_err(AppError::Invalid)?;
         let live = Arc::clone(&self.config);
         let written = tokio::task::spawn_blocking(move || live.add_rule(&request.rule, request.enable)).await;
         let added =

@@ -36,7 +36,7 @@ pub trait ProjectFiles: Debug + Send + Sync {
     fn real_files(&self, paths: Vec<PathBuf>) -> Lookup<Vec<Option<PathBuf>>>;
     /// The texts of small files below `root`. Any other file is left to the agent, whose client asks the person; a link in the project
     /// could lead to it.
-    fn texts(&self, root: PathBuf, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>>;
+    fn read_texts(&self, root: PathBuf, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>>;
     /// Whether a slash command may open an effort in this directory.
     fn is_opted_in(&self, settings: EffortSettings, dir: PathBuf) -> Lookup<bool>;
     /// Writes a file of an effort into the folder of its artifacts.
@@ -85,7 +85,7 @@ impl ProjectFiles for FilesOnDisk {
         Box::pin(async move { found.await.unwrap_or_default() })
     }
 
-    fn texts(&self, root: PathBuf, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>> {
+    fn read_texts(&self, root: PathBuf, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>> {
         let read = on_disk(move || {
             let root = root.canonicalize().ok();
             paths.iter().map(|path| small_text(root.as_deref()?, path)).collect()

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use flightdeck_protocol::hooks::HookReport;
+use tokio::sync::Notify;
 
 use crate::ingest::spool::{self, SpoolStats};
 use crate::paths::Paths;
@@ -31,6 +32,7 @@ pub struct Registrar {
     /// This daemon has seen its hooks registered. Their absence is reported only after this: before, they may have been left
     /// out on purpose.
     was_present: AtomicBool,
+    settings_changed: Notify,
 }
 
 /// Whether our hooks are registered with the client.
@@ -75,7 +77,18 @@ impl Registrar {
             program,
             simulated: false,
             was_present: AtomicBool::new(false),
+            settings_changed: Notify::new(),
         }
+    }
+
+    /// A client has reread its settings.
+    pub fn note_changed_settings(&self) {
+        self.settings_changed.notify_one();
+    }
+
+    /// Waits until a client has reread its settings.
+    pub async fn settings_changed(&self) {
+        self.settings_changed.notified().await;
     }
 
     /// The sessions are made up: no client is to be registered with.
@@ -93,7 +106,7 @@ impl Registrar {
         let usual = Paths::resolve(None, |name| std::env::var_os(name).filter(|_| name != "FLIGHTDECK_HOME"));
         match usual {
             Ok(usual) if usual.home == home => self.program.clone(),
-            _ => format!("{} --home {}", self.program, program::word(&home.display().to_string())),
+            _ => format!("{} --home {}", self.program, program::shell_word(&home.display().to_string())),
         }
     }
 
@@ -160,7 +173,7 @@ impl Registrar {
         for (path, wanted) in project_files(projects).into_iter().filter(|(path, _)| path != self.file.path())
         {
             let registration = Registration { tool_verdicts: wanted, ..registration.clone() };
-            match set_in(&self.file.beside(&path), &registration) {
+            match set_in(&self.file.with_path(&path), &registration) {
                 Ok(handlers) => files.push((handlers, path)),
                 Err(error) => {
                     tracing::warn!(%error, path = %path.display(), "the hooks of a project keep their form");
@@ -385,7 +398,7 @@ mod tests {
         let (dir, settings) = (repo.join("api"), repo.join(".claude/settings.json"));
         std::fs::create_dir_all(&dir).unwrap();
         std::fs::create_dir_all(repo.join(".git")).unwrap();
-        let file = desk.file().beside(&settings);
+        let file = desk.file().with_path(&settings);
         file.install(&desk.registration(), Lifetime::Permanent).unwrap();
         let usual = std::fs::read_to_string(&settings).unwrap();
         let registrar = desk.registrar();

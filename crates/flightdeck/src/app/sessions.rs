@@ -30,7 +30,7 @@ const PAGE_ROWS: usize = 200;
 /// passed on as it is.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Listed {
+enum ListedSession {
     Live(Box<Card>),
     Stored(Value),
 }
@@ -40,7 +40,7 @@ enum Listed {
 struct Page {
     boot: String,
     n: u64,
-    sessions: Vec<Listed>,
+    sessions: Vec<ListedSession>,
     next_before: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl Handle<GetSession> for App {
             return Ok(AppReply::Typed(card));
         }
         let card = self.stored_card(id).await?;
-        checked(&card)?;
+        parse_stored_card(&card)?;
         Ok(Encoded::new(card).into())
     }
 }
@@ -78,7 +78,8 @@ impl Handle<ListEvents> for App {
             PageFrom::After(_) => (Some(page.next), None),
             PageFrom::Before(_) => (None, Some(page.next)),
         };
-        let events = page.records.into_iter().map(|record| TimelineEvent::of(record, payload)).collect();
+        let events =
+            page.records.into_iter().map(|record| TimelineEvent::from_record(record, payload)).collect();
         Ok(EventPage { events, next_after, next_before }.into())
     }
 }
@@ -150,8 +151,9 @@ impl App {
         // A resumed session is in the fleet again; its stored card is not a second session.
         let known: BTreeSet<&str> = fleet.cards.iter().map(|card| &*card.id).collect();
         let stored = page.sessions.into_iter().filter(|s| !known.contains(&*s.id));
-        let stored: Vec<Listed> = stored.filter_map(listed).collect();
-        let live = fleet.cards.into_iter().filter(|_| first_page).map(|card| Listed::Live(Box::new(card)));
+        let stored: Vec<ListedSession> = stored.filter_map(listed).collect();
+        let live =
+            fleet.cards.into_iter().filter(|_| first_page).map(|card| ListedSession::Live(Box::new(card)));
         let sessions = live.chain(stored).collect();
         let next_before = page.next_before.map(|cursor| cursor.to_string());
         Ok(Page { boot: fleet.boot, n: fleet.n, sessions, next_before })
@@ -185,9 +187,9 @@ impl App {
     }
 }
 
-fn listed(stored: StoredSession) -> Option<Listed> {
-    match checked(&stored.card) {
-        Ok(card) => Some(Listed::Stored(card)),
+fn listed(stored: StoredSession) -> Option<ListedSession> {
+    match parse_stored_card(&stored.card) {
+        Ok(card) => Some(ListedSession::Stored(card)),
         Err(error) => {
             tracing::warn!(%error, session = %stored.id, "a stored card cannot be read; it is left out of the list");
             None
@@ -196,6 +198,6 @@ fn listed(stored: StoredSession) -> Option<Listed> {
 }
 
 /// The disk may have damaged a stored card, or it may be nested too deep for a client's parser.
-fn checked(card: &str) -> serde_json::Result<Value> {
+fn parse_stored_card(card: &str) -> serde_json::Result<Value> {
     serde_json::from_str(card)
 }

@@ -21,13 +21,13 @@ const ORDERS_MAX: usize = 1;
 
 /// An order for one supervisor.
 #[derive(Debug)]
-pub struct Order {
+pub struct SupervisorOrder {
     /// The first prompt of the fresh client.
     pub prompt: String,
     answer: oneshot::Sender<bool>,
 }
 
-impl Order {
+impl SupervisorOrder {
     pub fn answer(self, accepted: bool) {
         // Fails if the order took too long or the hook has ended.
         let _ = self.answer.send(accepted);
@@ -37,20 +37,20 @@ impl Order {
 /// The connected supervisors, by the process group of their client.
 #[derive(Debug, Default)]
 pub struct Supervisors {
-    by_group: Mutex<HashMap<u32, mpsc::Sender<Order>>>,
+    by_group: Mutex<HashMap<u32, mpsc::Sender<SupervisorOrder>>>,
 }
 
 impl Supervisors {
-    fn by_group(&self) -> MutexGuard<'_, HashMap<u32, mpsc::Sender<Order>>> {
+    fn by_group(&self) -> MutexGuard<'_, HashMap<u32, mpsc::Sender<SupervisorOrder>>> {
         // No code panics while it holds the lock; if it did, the map would still be whole.
         self.by_group.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Connects a supervisor until the result is dropped.
-    pub fn connect(self: &Arc<Self>, group: u32) -> Orders {
+    pub fn connect(self: &Arc<Self>, group: u32) -> SupervisorOrders {
         let (sender, receiver) = mpsc::channel(ORDERS_MAX);
         self.by_group().insert(group, sender.clone());
-        Orders { group, sender, receiver, supervisors: Arc::clone(self) }
+        SupervisorOrders { group, sender, receiver, supervisors: Arc::clone(self) }
     }
 
     /// Tells the supervisor of this client to end it and to start it fresh with a prompt. `None` if the client has no
@@ -58,11 +58,11 @@ impl Supervisors {
     pub fn restart(&self, client: u32, prompt: String) -> Option<OrderedRestart> {
         let supervisor = self.supervisor_of(client)?;
         let (answer, accepted) = oneshot::channel();
-        supervisor.try_send(Order { prompt, answer }).ok()?;
+        supervisor.try_send(SupervisorOrder { prompt, answer }).ok()?;
         Some(OrderedRestart { accepted, supervisor, until: Instant::now() + RESTART_HOLD_MAX })
     }
 
-    fn supervisor_of(&self, client: u32) -> Option<mpsc::Sender<Order>> {
+    fn supervisor_of(&self, client: u32) -> Option<mpsc::Sender<SupervisorOrder>> {
         let by_group = self.by_group();
         // Most daemons have no supervisor; then the kernel is not asked.
         if by_group.is_empty() {
@@ -87,7 +87,7 @@ impl Supervisors {
 pub struct OrderedRestart {
     accepted: oneshot::Receiver<bool>,
     /// Closed by the supervisor when the client is gone.
-    supervisor: mpsc::Sender<Order>,
+    supervisor: mpsc::Sender<SupervisorOrder>,
     until: Instant,
 }
 
@@ -99,7 +99,7 @@ impl OrderedRestart {
 
     /// Returns when the hook may end: the client is gone, the supervisor declines or does not answer, or the hold lasts too
     /// long. The client compacts then, if it is still there. True if the supervisor has accepted.
-    pub async fn over(self) -> bool {
+    pub async fn wait_until_accepted(self) -> bool {
         let accepted = matches!(timeout(ANSWER_WITHIN, self.accepted).await, Ok(Ok(true)));
         if accepted && timeout_at(self.until, self.supervisor.closed()).await.is_err() {
             tracing::warn!("a client that is to start fresh did not end in time; it may compact first");
@@ -110,21 +110,21 @@ impl OrderedRestart {
 
 /// The orders for one supervisor.
 #[derive(Debug)]
-pub struct Orders {
+pub struct SupervisorOrders {
     group: u32,
-    sender: mpsc::Sender<Order>,
-    receiver: mpsc::Receiver<Order>,
+    sender: mpsc::Sender<SupervisorOrder>,
+    receiver: mpsc::Receiver<SupervisorOrder>,
     supervisors: Arc<Supervisors>,
 }
 
-impl Orders {
+impl SupervisorOrders {
     /// The next order. Never ends by itself.
-    pub async fn next(&mut self) -> Option<Order> {
+    pub async fn next(&mut self) -> Option<SupervisorOrder> {
         self.receiver.recv().await
     }
 }
 
-impl Drop for Orders {
+impl Drop for SupervisorOrders {
     fn drop(&mut self) {
         let mut by_group = self.supervisors.by_group();
         // The supervisor may have connected again before its old connection was noticed as closed.
@@ -136,7 +136,7 @@ impl Drop for Orders {
 
 impl App {
     /// Connects the supervisor of the client with this process group.
-    pub fn supervise(&self, group: u32) -> Orders {
+    pub fn supervise(&self, group: u32) -> SupervisorOrders {
         self.supervisors.connect(group)
     }
 }
@@ -161,7 +161,7 @@ mod tests {
         let order = orders.next().await.unwrap();
         assert_eq!(order.prompt, "go on");
         order.answer(false);
-        assert!(!restart.over().await);
+        assert!(!restart.wait_until_accepted().await);
         assert!(other.receiver.try_recv().is_err());
         drop(orders);
         assert!(supervisors.restart(client, "go on".into()).is_none());
@@ -187,7 +187,7 @@ mod tests {
             };
             tokio::time::sleep(gone_after).await;
         });
-        let accepted = restart.over().await;
+        let accepted = restart.wait_until_accepted().await;
         supervisor.abort();
         (accepted, began.elapsed())
     }

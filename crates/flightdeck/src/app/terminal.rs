@@ -22,11 +22,11 @@ impl Handle<SendPrompt> for App {
     async fn handle(&self, request: SendPrompt) -> Result<AppReply<Pressed>, AppError> {
         let card = self.card(&request.session_id).await?;
         if let Some(owner) = self.owner_of(&card) {
-            let session_id = card.id.bare(&owner);
+            let session_id = card.id.without_host(&owner);
             return Ok(self.ask_owner(&owner, &SendPrompt { session_id, ..request }).await?.into());
         }
         let typed = prepare(&request)?;
-        let place = self.place(&card).await?;
+        let place = self.pane_address(&card).await?;
         let _lock = self.terminals.lock_pane(&place)?;
         let mut session = WatchedSession::new(self, &card).await?;
         let draft = request.draft;
@@ -60,13 +60,13 @@ impl Handle<Interrupt> for App {
     async fn handle(&self, request: Interrupt) -> Result<AppReply<Pressed>, AppError> {
         let card = self.card(&request.session_id).await?;
         if let Some(owner) = self.owner_of(&card) {
-            let session_id = card.id.bare(&owner);
+            let session_id = card.id.without_host(&owner);
             return Ok(self.ask_owner(&owner, &Interrupt { session_id, ..request }).await?.into());
         }
         if request.stop {
             return Ok(self.end_client(&card, request.confirm).await?.into());
         }
-        let place = self.place(&card).await?;
+        let place = self.pane_address(&card).await?;
         let label = card.agent_state.label.clone();
         if card.agent_state.state.terminal_input() != Some(TerminalInput::Interrupt) {
             return Err(RefusalReason::NotWorking { label }.into());
@@ -93,10 +93,10 @@ impl Handle<Focus> for App {
     async fn handle(&self, request: Focus) -> Result<AppReply<Focused>, AppError> {
         let card = self.card(&request.session_id).await?;
         if let Some(owner) = self.owner_of(&card) {
-            let session_id = card.id.bare(&owner);
+            let session_id = card.id.without_host(&owner);
             return Ok(self.ask_owner(&owner, &Focus { session_id }).await?.into());
         }
-        let (place, settings) = (self.place(&card).await, self.config.current());
+        let (place, settings) = (self.pane_address(&card).await, self.config.current());
         let command = &settings.focus_command;
         let (tty, shown) = match (place, command) {
             (Ok(place), _) => {
@@ -125,7 +125,7 @@ impl Handle<Focus> for App {
 impl Handle<Peek> for App {
     async fn handle(&self, request: Peek) -> Result<AppReply<PaneScreen>, AppError> {
         let card = self.card(&request.session_id).await?;
-        let place = self.place(&card).await?;
+        let place = self.pane_address(&card).await?;
         let rows = pane::rows(&self.terminals.tmux, &place).await?;
         Ok(PaneScreen { pane: place.pane, rows }.into())
     }
@@ -171,7 +171,7 @@ impl App {
         }
     }
 
-    async fn place(&self, card: &Card) -> Result<PaneAddress, AppError> {
+    async fn pane_address(&self, card: &Card) -> Result<PaneAddress, AppError> {
         let (pid, proc_start) = self.occupied(card).await?;
         match (&card.seat.tmux_socket, &card.seat.pane) {
             (Some(server), Some(pane)) => {

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use super::{App, AppError, AppReply, Handle};
 use crate::clock;
-use crate::usage::{GroupBy, Tally, parse_since};
+use crate::usage::{GroupBy, UsageTally, parse_since};
 
 /// Sessions read from the store at once, so that an event waits behind a few thousand rows and not behind all.
 const SESSIONS_AT_ONCE: usize = 16;
@@ -25,14 +25,15 @@ impl Handle<GetUsage> for App {
     async fn handle(&self, request: GetUsage) -> Result<AppReply<Report>, AppError> {
         let (zone, now) = (TimeZone::system(), clock::now());
         let by = request.by.as_deref().map(parse_by).transpose()?;
-        let since = request.since.as_deref().map(|text| since(text, now, &zone)).transpose()?;
+        let since =
+            request.since.as_deref().map(|text| parse_since_argument(text, now, &zone)).transpose()?;
         if request.refresh {
             self.history.refresh(REFRESH_MAX).await;
         } else {
             self.history.refresh_if_unread(REFRESH_MAX).await;
         }
         let prices = self.prices_now();
-        let mut report = self.tally(Tally::new(&prices, zone, since, now).group_by(by), since).await?;
+        let mut report = self.tally(UsageTally::new(&prices, zone, since, now).group_by(by), since).await?;
         report.rate_limits = self.engine.overview().await?.rate_limits;
         report.rows = report.rows.map(|rows| {
             let limit = request.limit.unwrap_or(usize::MAX);
@@ -53,7 +54,7 @@ impl App {
         Arc::clone(&self.prices.borrow())
     }
 
-    async fn tally(&self, mut tally: Tally<'_>, since: Option<Timestamp>) -> Result<Report, AppError> {
+    async fn tally(&self, mut tally: UsageTally<'_>, since: Option<Timestamp>) -> Result<Report, AppError> {
         let sessions = self.store.transcript_sessions(since.unwrap_or_default()).await?;
         for some in sessions.chunks(SESSIONS_AT_ONCE) {
             let usage = self.store.usage_of(some.iter().map(|s| s.session_id.clone()).collect()).await?;
@@ -71,7 +72,7 @@ fn parse_by(word: &str) -> Result<GroupBy, AppError> {
         .map_err(|_| AppError::Invalid("`by` is not one of: hour, day, project, model, session".into()))
 }
 
-fn since(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, AppError> {
+fn parse_since_argument(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, AppError> {
     parse_since(text, now, zone)
         .ok_or_else(|| AppError::Invalid("`since` is not one of: today, 7d, a date, an RFC 3339 time".into()))
 }

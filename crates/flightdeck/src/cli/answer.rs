@@ -6,16 +6,18 @@ use std::io::{BufRead, IsTerminal, Write};
 use anyhow::{Context, bail};
 use flightdeck_core::approval::answer::{Answer, Decision, OneOrMany};
 use flightdeck_core::approval::card::{AskCard, Question};
-use flightdeck_core::approval::form::{FieldType, field_type};
+use flightdeck_core::approval::form::{FieldType, FormField, field_type, form_fields};
 use flightdeck_core::approval::resolution::{AnsweredBy, NeedKind};
+use flightdeck_core::view::card::Card;
 use flightdeck_protocol::asks::{AnswerAsk, GetAsk};
 use serde_json::{Map, Value};
 
-use super::ask_text::{PART_ONLY, in_full, is_cut, plain, possible_answers, summary};
+use super::ask_text::{PART_ONLY, in_full, is_cut, possible_answers, summary, without_controls};
 use super::lookup::board_cards;
 use super::requests::{find_ask, list};
+use super::suggestion_text::suggestion_sentence;
 use super::{draw, out::Out};
-use crate::client::Client;
+use crate::client::BlockingClient;
 use crate::clock;
 use crate::paths::Paths;
 use crate::program::quoted;
@@ -67,7 +69,7 @@ enum DecisionArg {
 }
 
 pub(super) fn run(args: &AnswerArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let mut client = Client::connect(paths)?;
+    let mut client = BlockingClient::connect(paths)?;
     let cards = board_cards(&mut client)?;
     let Some(target) = &args.target else { return list(&cards, clock::now(), args.json, out) };
     // A card contains only a part of a large request; the daemon reads the rest from the log.
@@ -82,14 +84,17 @@ pub(super) fn run(args: &AnswerArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     }
     refuse_misplaced(args, ask)?;
     let answer = answer(args, ask)?;
-    if answer.decision == Decision::Allow && !args.yes {
-        confirm(ask, out)?;
+    if answer.decision == Decision::Allow {
+        refuse_unshared(&cards, ask)?;
+        if !args.yes {
+            confirm(ask, out)?;
+        }
     }
     let resolution = client.call_raw(&AnswerAsk { ask_id: ask.id.clone(), answer: answer.into() })?;
     if args.json {
         out.json(&resolution.json()?)?;
     } else {
-        writeln!(out, "{}: {}", summary(ask), resolution.decode()?.how.words())?;
+        writeln!(out, "{}: {}", summary(ask), resolution.decode()?.how.in_words())?;
     }
     Ok(0)
 }
@@ -119,6 +124,18 @@ impl AnswerArgs {
     }
 }
 
+/// A request that the session's host does not show cannot be allowed from here.
+fn refuse_unshared(cards: &[Card], ask: &AskCard) -> anyhow::Result<()> {
+    let card = cards.iter().find(|card| card.id == ask.session_id);
+    let unshared = card.filter(|card| card.owner.as_ref().is_some_and(|owner| !owner.shares_payloads));
+    match unshared.and_then(|card| card.host.as_ref()) {
+        Some(host) => {
+            bail!("not answered: {host} shares no payloads, so its requests can be allowed only there")
+        }
+        None => Ok(()),
+    }
+}
+
 /// Asks the person again before allowing a request that cannot be undone, or that is shown only in part.
 fn confirm(ask: &AskCard, out: &mut Out) -> anyhow::Result<()> {
     let (why, more) = match &ask.caution {
@@ -135,7 +152,7 @@ fn confirm(ask: &AskCard, out: &mut Out) -> anyhow::Result<()> {
     if !input.is_terminal() || !out.is_terminal() {
         bail!("{} {why}: add --yes if you mean it", summary(ask));
     }
-    write!(out, "{}\n{more}. Allow it? [y/N] ", plain(&summary(ask)))?;
+    write!(out, "{}\n{more}. Allow it? [y/N] ", without_controls(&summary(ask)))?;
     out.flush()?;
     let mut line = String::new();
     input.lock().read_line(&mut line)?;
@@ -169,31 +186,37 @@ fn needs_pick(ask: &AskCard) -> String {
     let mut text =
         "not answered: choose with --pick N or --pick 'your own words', once per question:".to_owned();
     for question in ask.questions.iter().flatten() {
-        let labels = question.options.iter().enumerate().map(|(n, o)| format!("{} {}", n + 1, o.label));
-        let labels = labels.collect::<Vec<_>>().join(", ");
-        text += &plain(&format!("\n  {} ({labels})", question.question));
+        text += &without_controls(&format!("\n  {} ({})", question.question, numbered_labels(question)));
     }
     text
 }
 
+/// `1 Nights only, 2 Any time`
+fn numbered_labels(question: &Question) -> String {
+    numbered(question.options.iter().map(|option| option.label.clone()))
+}
+
+fn numbered(texts: impl Iterator<Item = String>) -> String {
+    texts.enumerate().map(|(n, text)| format!("{} {text}", n + 1)).collect::<Vec<_>>().join(", ")
+}
+
 fn refuse_empty_fields(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<()> {
     let given: Vec<&str> = args.field.iter().filter_map(|field| Some(field.split_once('=')?.0)).collect();
-    let required = ask.requested_schema.as_ref().and_then(|schema| schema.get("required")?.as_array());
-    let mut required = required.into_iter().flatten().filter_map(Value::as_str);
-    match required.find(|name| !given.contains(name)) {
-        Some(name) => bail!("not answered: the form needs {name:?}: add --field {name}=VALUE"),
+    let mut required = ask.requested_schema.iter().flat_map(form_fields).filter(|field| field.is_required);
+    match required.find(|field| !given.contains(&field.name)) {
+        Some(FormField { name, .. }) => {
+            bail!("not answered: the form needs {name:?}: add --field {name}=VALUE")
+        }
         None => Ok(()),
     }
 }
 
 fn answer(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<Answer> {
     let decision = args.decision();
-    let answers = if args.pick.is_empty() { None } else { Some(picks(args, ask)?) };
+    let answers = if args.pick.is_empty() { None } else { Some(picked_options(args, ask)?) };
     let always = args.always.map(|n| {
         let chosen = n.checked_sub(1).and_then(|i| ask.suggestions.get(i)).cloned();
-        chosen
-            .map(|c| vec![c])
-            .with_context(|| format!("there is no suggestion {n}; there are {}", ask.suggestions.len()))
+        chosen.map(|c| vec![c]).with_context(|| no_suggestion(n, ask))
     });
     Ok(Answer {
         message: args.message.clone(),
@@ -202,18 +225,18 @@ fn answer(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<Answer> {
         answers,
         content: if args.field.is_empty() { None } else { Some(fields(args, ask)?) },
         mode: args.mode.clone(),
-        ..Answer::plain(decision, AnsweredBy::Cli)
+        ..Answer::without_details(decision, AnsweredBy::Cli)
     })
 }
 
-fn picks(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<BTreeMap<String, OneOrMany>> {
+fn picked_options(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<BTreeMap<String, OneOrMany>> {
     let questions: Vec<&Question> = ask.questions.iter().flatten().collect();
     if questions.is_empty() {
         bail!("--pick answers a question, but this request has none: {}", possible_answers(ask.kind));
     }
     if questions.len() != args.pick.len() {
         bail!(
-            "there are {} and {}: give one --pick for each",
+            "{} but {}: give one --pick for each question",
             draw::count(questions.len() as u64, "question"),
             draw::count(args.pick.len() as u64, "answer")
         );
@@ -222,20 +245,31 @@ fn picks(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<BTreeMap<String, On
     answers.map(|(q, pick)| Ok((q.question.clone(), chosen(q, pick)?))).collect()
 }
 
-/// The labels of the chosen numbers; any other text is the person's own words.
+fn no_suggestion(n: usize, ask: &AskCard) -> String {
+    match ask.suggestions.as_slice() {
+        [] => format!("there is no suggestion {n}: nothing was suggested to remember"),
+        some => without_controls(&format!(
+            "there is no suggestion {n}; there are: {}",
+            numbered(some.iter().map(suggestion_sentence))
+        )),
+    }
+}
+
+/// The labels of the chosen numbers; a label counts in any case, and all other text is the person's own words.
 fn chosen(question: &Question, pick: &str) -> anyhow::Result<OneOrMany> {
     let options = &question.options;
     let numbers: Result<Vec<usize>, _> = pick.split(',').map(|n| n.trim().parse::<usize>()).collect();
-    let Some(numbers) = numbers.ok().filter(|_| !options.iter().any(|o| o.label == pick)) else {
-        return Ok(OneOrMany::One(pick.to_owned()));
+    let named = options.iter().find(|o| o.label.to_lowercase() == pick.trim().to_lowercase());
+    let Some(numbers) = numbers.ok().filter(|_| named.is_none()) else {
+        return Ok(OneOrMany::One(named.map_or(pick, |option| &option.label).to_owned()));
     };
     let label = |n: usize| {
         let option = n.checked_sub(1).and_then(|at| options.get(at)).map(|o| o.label.clone());
         option.with_context(|| {
             format!(
-                "there is no option {n} of {:?}, there are {}; to answer with the number itself, add a word to it",
+                "there is no option {n} of {:?}, there are: {}; to answer with the number itself, add a word to it",
                 question.question,
-                options.len()
+                without_controls(&numbered_labels(question))
             )
         })
     };
@@ -280,8 +314,10 @@ mod tests {
         assert_eq!(picked("1, 3"), Ok(OneOrMany::Many(vec!["Left".into(), "7".into()])));
         assert_eq!(picked("7"), Ok(OneOrMany::One("7".into())));
         assert_eq!(picked("straight on"), Ok(OneOrMany::One("straight on".into())));
+        assert_eq!(picked(" left"), Ok(OneOrMany::One("Left".into())));
         for none in ["5", "0", "1,5"] {
             assert!(picked(none).unwrap_err().starts_with("there is no option"), "{none}");
         }
+        assert!(picked("5").unwrap_err().contains("there are: 1 Left, 2 Right, 3 7"));
     }
 }

@@ -1,6 +1,7 @@
 //! A request as text: the words for a list, and the whole request with its possible answers.
 
 use flightdeck_core::approval::card::{AskCard, Question};
+use flightdeck_core::approval::form::{FieldType, FormField, form_fields};
 use flightdeck_core::approval::resolution::NeedKind;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::clip::has_clipped_field;
@@ -41,8 +42,8 @@ fn first_line(text: &str) -> String {
 }
 
 /// Removes control characters, so that no text can move this terminal's cursor.
-pub(super) fn plain(text: &str) -> String {
-    flightdeck_core::text::plain(text)
+pub(super) fn without_controls(text: &str) -> String {
+    flightdeck_core::text::without_controls(text)
 }
 
 /// The whole request, and the possible answers.
@@ -51,7 +52,7 @@ pub(super) fn in_full(out: &Out, ask: &AskCard, now: Timestamp) -> String {
     text += &match ask.kind {
         NeedKind::Permission => permission(out, ask),
         NeedKind::Question => ask.questions.iter().flatten().map(|q| question(out, q)).collect(),
-        NeedKind::Plan => format!("{}\n", plain(ask.plan().unwrap_or_default())),
+        NeedKind::Plan => format!("{}\n", without_controls(ask.plan().unwrap_or_default())),
         NeedKind::Elicitation => form(ask),
     };
     text += &format!("{INDENT}{}\n", possible_answers(ask.kind));
@@ -79,7 +80,11 @@ fn title(ask: &AskCard) -> String {
 fn permission(out: &Out, ask: &AskCard) -> String {
     let mut text = ask.tool_input.as_ref().map(|input| fields(out, input, INDENT)).unwrap_or_default();
     for (n, suggestion) in ask.suggestions.iter().enumerate() {
-        text += &format!("{INDENT}--always {}  {}\n", n + 1, plain(&suggestion_text::words(suggestion)));
+        text += &format!(
+            "{INDENT}--always {}  {}\n",
+            n + 1,
+            without_controls(&suggestion_text::suggestion_sentence(suggestion))
+        );
     }
     if let Some(why) = &ask.caution {
         text += &format!("{}\n", paint(out, "31;1", &format!("{INDENT}{why}: this cannot be undone")));
@@ -97,23 +102,23 @@ fn field(out: &Out, name: &str, value: &Value, indent: &str) -> String {
         ("command", Value::String(text)) => marked(indent, "$ ", text),
         ("old_string", Value::String(text)) => paint_lines(out, "31", &marked(indent, "- ", text)),
         ("new_string", Value::String(text)) => paint_lines(out, "32", &marked(indent, "+ ", text)),
-        _ => format!("{indent}{}:{}", plain(name), below(out, value, indent)),
+        _ => format!("{indent}{}:{}", without_controls(name), value_after_name(out, value, indent)),
     }
 }
 
 /// The value after a name: on the same line if it is short, otherwise on lines of its own.
-fn below(out: &Out, value: &Value, indent: &str) -> String {
+fn value_after_name(out: &Out, value: &Value, indent: &str) -> String {
     let deeper = format!("{indent}{INDENT}");
     match value {
         Value::String(text) if text.contains('\n') => format!("\n{}", marked(&deeper, "", text)),
-        Value::String(text) => format!(" {}\n", plain(text)),
+        Value::String(text) => format!(" {}\n", without_controls(text)),
         Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
-            let item = |item: &Value| format!("{deeper}-{}", below(out, item, &deeper));
+            let item = |item: &Value| format!("{deeper}-{}", value_after_name(out, item, &deeper));
             format!("\n{}", items.iter().map(item).collect::<String>())
         }
         Value::Array(items) => {
             let words = items.iter().map(|item| item.as_str().map_or(item.to_string(), str::to_owned));
-            format!(" {}\n", plain(&words.collect::<Vec<_>>().join(", ")))
+            format!(" {}\n", without_controls(&words.collect::<Vec<_>>().join(", ")))
         }
         Value::Object(map) => format!("\n{}", fields(out, map, &deeper)),
         Value::Null | Value::Bool(_) | Value::Number(_) => format!(" {value}\n"),
@@ -122,7 +127,7 @@ fn below(out: &Out, value: &Value, indent: &str) -> String {
 
 /// Each line of the text with a mark before it.
 fn marked(indent: &str, mark: &str, text: &str) -> String {
-    plain(text).lines().map(|line| format!("{indent}{mark}{line}\n")).collect()
+    without_controls(text).lines().map(|line| format!("{indent}{mark}{line}\n")).collect()
 }
 
 fn paint_lines(out: &Out, code: &str, text: &str) -> String {
@@ -130,10 +135,11 @@ fn paint_lines(out: &Out, code: &str, text: &str) -> String {
 }
 
 fn question(out: &Out, question: &Question) -> String {
-    let mut text = format!("{}\n", plain(&question.question));
+    let mut text = format!("{}\n", without_controls(&question.question));
     for (n, option) in question.options.iter().enumerate() {
         let why = option.description.as_deref().map(first_line).unwrap_or_default();
-        let line = format!("{INDENT}{}  {}  {}", n + 1, plain(&option.label), paint(out, "2", &why));
+        let line =
+            format!("{INDENT}{}  {}  {}", n + 1, without_controls(&option.label), paint(out, "2", &why));
         text += &format!("{}\n", line.trim_end());
     }
     text
@@ -142,30 +148,20 @@ fn question(out: &Out, question: &Question) -> String {
 /// The fields of a form: name, type, whether it must be filled in, what it means, and what may be chosen.
 fn form(ask: &AskCard) -> String {
     let Some(schema) = &ask.requested_schema else { return String::new() };
-    let required = schema.get("required").and_then(Value::as_array);
-    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|n| n == name));
-    let properties = schema.get("properties").and_then(Value::as_object);
-    properties
-        .into_iter()
-        .flatten()
-        .map(|(name, property)| form_field(name, property, is_required(name)))
-        .collect()
+    form_fields(schema).map(|field| form_field(&field)).collect()
 }
 
-fn form_field(name: &str, property: &Value, required: bool) -> String {
-    let text = |key: &str| property.get(key).and_then(Value::as_str);
-    let kind = text("type").unwrap_or("string");
-    let must = if required { ", required" } else { "" };
-    let about: Vec<&str> = ["title", "description"].into_iter().filter_map(text).collect();
-    let choices = property.get("enum").and_then(Value::as_array).map(|choices| {
-        let words = choices.iter().map(|c| c.as_str().map_or(c.to_string(), str::to_owned));
-        format!("one of {}", words.collect::<Vec<_>>().join(", "))
-    });
-    let mut line = format!("{INDENT}{name} ({kind}{must})");
-    for words in about.into_iter().map(first_line).chain(choices) {
+fn form_field(field: &FormField<'_>) -> String {
+    let kind = field.kind.map_or("string", FieldType::as_str);
+    let must = if field.is_required { ", required" } else { "" };
+    let about = [field.title, field.description].into_iter().flatten().map(first_line);
+    let words = field.choices.iter().map(|c| c.as_str().map_or(c.to_string(), str::to_owned));
+    let choices = format!("one of {}", words.collect::<Vec<_>>().join(", "));
+    let mut line = format!("{INDENT}{} ({kind}{must})", field.name);
+    for words in about.chain((!field.choices.is_empty()).then_some(choices)) {
         line += &format!("  {words}");
     }
-    plain(&line) + "\n"
+    without_controls(&line) + "\n"
 }
 
 /// The arguments that answer this kind of request.
@@ -207,7 +203,7 @@ mod tests {
 
     fn check(more: Value, expected: Expect) {
         let now = Timestamp::parse("2026-11-15T18:00:30.000Z").unwrap();
-        expected.assert_eq(&in_full(&Out::plain(80), &ask(more), now));
+        expected.assert_eq(&in_full(&Out::without_colour(80), &ask(more), now));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use flightdeck_protocol::assignments::{AssignmentList, Digest, DigestSums, GetDi
 
 use super::draw::{self, paint};
 use super::out::Out;
-use crate::client::Client;
+use crate::client::BlockingClient;
 use crate::clock;
 use crate::paths::Paths;
 
@@ -64,7 +64,7 @@ pub(super) struct DigestArgs {
 }
 
 pub(super) fn log(args: &LogArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let list = read_log(args, &mut Client::connect(paths)?)?;
+    let list = read_log(args, &mut BlockingClient::connect(paths)?)?;
     if args.json {
         out.json(&list)?;
         return Ok(0);
@@ -95,7 +95,7 @@ pub(super) fn log(args: &LogArgs, paths: &Paths, out: &mut Out) -> anyhow::Resul
 }
 
 /// As many pages as are needed for the limit.
-fn read_log(args: &LogArgs, client: &mut Client) -> anyhow::Result<AssignmentList> {
+fn read_log(args: &LogArgs, client: &mut BlockingClient) -> anyhow::Result<AssignmentList> {
     let mut all = AssignmentList { assignments: Vec::new(), next_before: None };
     loop {
         let left = args.limit.saturating_sub(all.assignments.len());
@@ -128,7 +128,7 @@ fn row(card: &AssignmentCard, width: usize) -> String {
         standing(card),
         card.turns,
         seconds(card.working_seconds),
-        waited(card.waiting_seconds),
+        waiting_text(card.waiting_seconds),
         one_line(&card.title, title),
     )
 }
@@ -144,6 +144,7 @@ fn standing(card: &AssignmentCard) -> &'static str {
         (_, _, Some(AwaitReason::Plan)) => "plan ready",
         (_, _, Some(AwaitReason::Failed)) => "failed",
         (_, _, Some(AwaitReason::Interrupted)) => "interrupted",
+        (_, _, Some(AwaitReason::StoppedByHook)) => "stopped",
         (AssignmentState::Commanded, ..) => "asked",
         _ => "working",
     }
@@ -154,12 +155,12 @@ fn seconds(seconds: f64) -> String {
 }
 
 /// The time it waited for the person.
-fn waited(time: f64) -> String {
+fn waiting_text(time: f64) -> String {
     if time < 1.0 { "–".to_owned() } else { format!("⏸ {}", seconds(time)) }
 }
 
 pub(super) fn digest(args: &DigestArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let digest = Client::connect(paths)?.call(&GetDigest { since: args.since.clone() })?;
+    let digest = BlockingClient::connect(paths)?.call(&GetDigest { since: args.since.clone() })?;
     if args.json {
         out.json(&digest)?;
     } else {

@@ -10,8 +10,8 @@ use flightdeck_protocol::changes::Change;
 use super::card_filter::CardFilter;
 use super::lookup::find_session;
 use super::out::Out;
-use super::template::Template;
-use crate::client::{BoardMirror, Client, LiveChange, LiveChanges};
+use super::template::CardTemplate;
+use crate::client::{BlockingClient, BoardMirror, LiveChange, LiveChanges};
 use crate::paths::Paths;
 
 #[derive(Debug, clap::Args)]
@@ -25,7 +25,7 @@ pub(super) struct WatchArgs {
     entered: bool,
     /// Print a text with fields in braces instead of JSON, such as '{project}: {label}'
     #[arg(long)]
-    format: Option<Template>,
+    format: Option<CardTemplate>,
 }
 
 impl WatchArgs {
@@ -37,7 +37,7 @@ impl WatchArgs {
 
 /// Runs until the reader of its output is gone.
 pub(super) fn run(args: &WatchArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let mut client = Client::connect(paths)?;
+    let mut client = BlockingClient::connect(paths)?;
     let only = args.session.as_ref().map(|wanted| find_session(&mut client, wanted)).transpose()?;
     drop(client);
     Out::end_with_reader();
@@ -50,7 +50,7 @@ pub(super) fn run(args: &WatchArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
                 writeln!(out, "{}", changes.last_line())?;
             }
             LiveChange::Change(frame) => {
-                for card in selection.take(frame.change) {
+                for card in selection.cards_of_change(frame.change) {
                     print(args, &card, out)?;
                 }
             }
@@ -94,7 +94,7 @@ struct Selection<'a> {
 
 impl Selection<'_> {
     /// The cards to print for a change.
-    fn take(&mut self, change: Change) -> Vec<Card> {
+    fn cards_of_change(&mut self, change: Change) -> Vec<Card> {
         let changed = match &change {
             Change::SessionDiscovered { session }
             | Change::SessionUpdated { session }

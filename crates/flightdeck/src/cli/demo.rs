@@ -6,14 +6,14 @@ use std::io::Write;
 use std::time::Duration;
 
 use anyhow::Context;
-use flightdeck_sim::fleet::{Fleet, FleetConfig};
+use flightdeck_sim::fleet::{FleetConfig, SimFleet};
 use tokio::signal::unix::{SignalKind, signal};
 
 use self::player::Player;
 use super::{command_prefix, out::Out, up};
 use crate::clock;
 use crate::config::Config;
-use crate::daemon::{self, Options};
+use crate::daemon::{self, DaemonOptions};
 use crate::paths::Paths;
 use crate::settings::ClientVersion;
 
@@ -66,8 +66,8 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let (config_dir, binary) = (home.join("claude"), std::env::current_exe()?);
-    let paths = Paths::below(home);
-    let running = daemon::start(Options {
+    let paths = Paths::in_home(home);
+    let running = daemon::start(DaemonOptions {
         paths: paths.clone(),
         config: Config::default(),
         port: args.port,
@@ -82,7 +82,7 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
         version: ClientVersion::assumed(),
     })
     .await?;
-    let events = Fleet::new(FleetConfig {
+    let events = SimFleet::new(FleetConfig {
         sessions: args.sessions,
         seed: args.seed,
         speed: args.speed,

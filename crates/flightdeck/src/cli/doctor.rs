@@ -7,7 +7,7 @@ use flightdeck_protocol::daemon::{DaemonStatus, GetStatus, HealthStatus, Ping, P
 use serde::Serialize;
 
 use super::{draw, out::Out};
-use crate::client::{Client, ClientError};
+use crate::client::{BlockingClient, ClientError};
 use crate::config::{CORRECT_IT, Config};
 use crate::daemon;
 use crate::ingest::spool;
@@ -33,22 +33,22 @@ struct Finding {
 }
 
 impl Finding {
-    fn good(what: &'static str, says: impl Into<String>) -> Self {
+    fn passed(what: &'static str, says: impl Into<String>) -> Self {
         Self { what, ok: true, neutral: false, says: says.into(), fix: None }
     }
     fn neutral(what: &'static str, says: impl Into<String>) -> Self {
-        Self { neutral: true, ..Self::good(what, says) }
+        Self { neutral: true, ..Self::passed(what, says) }
     }
-    fn bad(what: &'static str, says: impl Into<String>, fix: impl Into<String>) -> Self {
+    fn failed(what: &'static str, says: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { what, ok: false, neutral: false, says: says.into(), fix: Some(fix.into()) }
     }
 }
 
 /// A daemon of another version may send a status that this version cannot read.
-type Asked = Result<(Pong, Result<DaemonStatus, ClientError>), ClientError>;
+type DaemonReplies = Result<(Pong, Result<DaemonStatus, ClientError>), ClientError>;
 
-fn ask_daemon(paths: &Paths) -> Asked {
-    let mut client = Client::connect(paths)?;
+fn ask_daemon(paths: &Paths) -> DaemonReplies {
+    let mut client = BlockingClient::connect(paths)?;
     Ok((client.call(&Ping {})?, client.call(&GetStatus {})))
 }
 
@@ -88,50 +88,52 @@ fn print(finding: &Finding, out: &mut Out) -> anyhow::Result<()> {
 }
 
 fn version() -> Finding {
-    Finding::good("version", format!("flightdeck {}", env!("CARGO_PKG_VERSION")))
+    Finding::passed("version", format!("flightdeck {}", env!("CARGO_PKG_VERSION")))
 }
 
 fn home(paths: &Paths) -> Finding {
     let home = paths.home.display();
     match std::fs::metadata(&paths.home) {
-        Ok(_) => Finding::good("home", format!("{home}")),
+        Ok(_) => Finding::passed("home", format!("{home}")),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            Finding::good("home", format!("{home} (made at the first start)"))
+            Finding::passed("home", format!("{home} (made at the first start)"))
         }
         Err(e) => {
             let fix = format!("give yourself access to {home}, or choose another folder with --home");
-            Finding::bad("home", format!("the folder {home} cannot be read: {e}"), fix)
+            Finding::failed("home", format!("the folder {home} cannot be read: {e}"), fix)
         }
     }
 }
 
 fn config(paths: &Paths) -> Finding {
     match Config::read(&paths.config) {
-        Ok(_) if paths.config.exists() => Finding::good("config", paths.config.display().to_string()),
-        Ok(_) => Finding::good("config", format!("all defaults ({} does not exist)", paths.config.display())),
+        Ok(_) if paths.config.exists() => Finding::passed("config", paths.config.display().to_string()),
+        Ok(_) => {
+            Finding::passed("config", format!("all defaults ({} does not exist)", paths.config.display()))
+        }
         Err(error) => {
             let says = error.to_string();
             match says.strip_suffix(CORRECT_IT) {
-                Some(says) => Finding::bad("config", says.trim_end(), CORRECT_IT),
+                Some(says) => Finding::failed("config", says.trim_end(), CORRECT_IT),
                 None => {
                     let fix = format!("make the file readable for you: chmod u+r {}", paths.config.display());
-                    Finding::bad("config", says, fix)
+                    Finding::failed("config", says, fix)
                 }
             }
         }
     }
 }
 
-fn daemon(asked: &Asked, paths: &Paths) -> Finding {
+fn daemon(asked: &DaemonReplies, paths: &Paths) -> Finding {
     let log = paths.logs.join("flightdeck.log");
     let failed = |error: &ClientError| match error {
         ClientError::NotRunning { home } => {
             let says = format!("no daemon is running for {}", home.display());
-            Finding::bad("daemon", says, "start it with `flightdeck`")
+            Finding::failed("daemon", says, "start it with `flightdeck`")
         }
         _ => {
             let fix = format!("stop the daemon and start it with `flightdeck`; its log is {}", log.display());
-            Finding::bad("daemon", error.to_string(), fix)
+            Finding::failed("daemon", error.to_string(), fix)
         }
     };
     let (pong, status) = match asked {
@@ -141,7 +143,7 @@ fn daemon(asked: &Asked, paths: &Paths) -> Finding {
     if pong.version != env!("CARGO_PKG_VERSION") {
         let ours = env!("CARGO_PKG_VERSION");
         let says = format!("the daemon (pid {}) has version {}, this program {ours}", pong.pid, pong.version);
-        return Finding::bad("daemon", says, "stop the daemon and start it with `flightdeck`");
+        return Finding::failed("daemon", says, "stop the daemon and start it with `flightdeck`");
     }
     let status = match status {
         Ok(status) => status,
@@ -150,19 +152,19 @@ fn daemon(asked: &Asked, paths: &Paths) -> Finding {
     if status.health.status != HealthStatus::Ok {
         let says =
             format!("the daemon (pid {}) is degraded: {}", status.pid, status.health.reasons.join("; "));
-        return Finding::bad("daemon", says, format!("read its log for the cause: {}", log.display()));
+        return Finding::failed("daemon", says, format!("read its log for the cause: {}", log.display()));
     }
     let sessions = draw::count(status.sessions, "session");
-    Finding::good("daemon", format!("{} (pid {}), {sessions}", status.url, status.pid))
+    Finding::passed("daemon", format!("{} (pid {}), {sessions}", status.url, status.pid))
 }
 
 fn socket(paths: &Paths) -> Finding {
     let socket = paths.socket();
     let mode = |path: &std::path::Path| std::fs::metadata(path).map(|m| m.permissions().mode() & 0o777);
     match (mode(&socket), socket.parent().map(mode)) {
-        (Ok(0o600), Some(Ok(0o700))) => Finding::good("socket", format!("{} is private", socket.display())),
-        (Err(_), _) => Finding::good("socket", format!("{} (made by the daemon)", socket.display())),
-        _ => Finding::bad(
+        (Ok(0o600), Some(Ok(0o700))) => Finding::passed("socket", format!("{} is private", socket.display())),
+        (Err(_), _) => Finding::passed("socket", format!("{} (made by the daemon)", socket.display())),
+        _ => Finding::failed(
             "socket",
             format!("other users may open {}: it or its folder is not private", socket.display()),
             "stop the daemon and start it with `flightdeck`: it makes both private",
@@ -175,7 +177,7 @@ fn store(status: Option<&DaemonStatus>) -> Finding {
         Some(status) => {
             let megabytes = status.store_bytes as f64 / 1_048_576.0;
             let events = draw::count(status.hooks.events_total, "event");
-            Finding::good("store", format!("{events}, {megabytes:.1} MB"))
+            Finding::passed("store", format!("{events}, {megabytes:.1} MB"))
         }
         None => Finding::neutral("store", "unknown: only the daemon can read it"),
     }
@@ -190,7 +192,7 @@ fn hooks(paths: &Paths, daemon: Option<&DaemonStatus>) -> Vec<Finding> {
     match look_at_hooks(paths, daemon) {
         Ok(findings) => findings,
         Err(error) => {
-            vec![Finding::bad("hooks", read_error(&error), "correct the file that is named here")]
+            vec![Finding::failed("hooks", read_error(&error), "correct the file that is named here")]
         }
     }
 }
@@ -207,7 +209,7 @@ fn look_at_hooks(paths: &Paths, daemon: Option<&DaemonStatus>) -> anyhow::Result
     let file = SettingsFile::new(&path, &paths.backups());
     let version = ClientVersion::find(&|| settings::ask_claude(&env), &settings::config_dir(&env)?);
     let mut findings = vec![match version.note() {
-        None => Finding::good("client", format!("Claude Code {}", version.number)),
+        None => Finding::passed("client", format!("Claude Code {}", version.number)),
         Some(note) => Finding::neutral("client", note),
     }];
     let installed = file.installed()?;
@@ -217,16 +219,16 @@ fn look_at_hooks(paths: &Paths, daemon: Option<&DaemonStatus>) -> anyhow::Result
     let (here, path) = (status.registered.len(), path.display());
     findings.push(if status.disabled {
         let says = format!("disableAllHooks is true in {path}, so Claude Code runs no hook");
-        Finding::bad("hooks", says, format!("take that line out of {path}"))
+        Finding::failed("hooks", says, format!("take that line out of {path}"))
     } else if let Some(other) = file.other_home(&paths.home)? {
         let says = format!("{path} is registered for another Flightdeck home, {}", other.display());
         let fix = "run `flightdeck hooks install` to have the events here instead, or use that home";
-        Finding::bad("hooks", says, fix)
+        Finding::failed("hooks", says, fix)
     } else if status.in_order() {
-        Finding::good("hooks", format!("{} in {path}", draw::count(here as u64, "event")))
+        Finding::passed("hooks", format!("{} in {path}", draw::count(here as u64, "event")))
     } else if here == 0 {
         let says = format!("no hook of Flightdeck is in {path}, so no session is heard");
-        Finding::bad(
+        Finding::failed(
             "hooks",
             says,
             "start the daemon with `flightdeck`, or run `flightdeck hooks install` to keep them",
@@ -234,13 +236,13 @@ fn look_at_hooks(paths: &Paths, daemon: Option<&DaemonStatus>) -> anyhow::Result
     } else {
         let missing = draw::count(status.missing.len() as u64, "hook");
         let says = format!("{path} lacks {missing}, and {} are out of date", status.stale.len());
-        Finding::bad("hooks", says, "run `flightdeck hooks repair`")
+        Finding::failed("hooks", says, "run `flightdeck hooks repair`")
     });
     // A running daemon may listen at another port than the configured one.
     let port = daemon.and_then(|daemon| daemon.url.rsplit(':').next()?.trim_end_matches('/').parse().ok());
     let earlier = file.predecessors(port.unwrap_or(registration.port))?;
     findings.extend(earlier.iter().map(|found| match found.doubles {
-        true => Finding::bad("earlier", found.sentence(), found.fix()),
+        true => Finding::failed("earlier", found.sentence(), found.fix()),
         false => Finding::neutral("earlier", found.to_string()),
     }));
     findings.push(status_line(status.status_line, &path));
@@ -251,17 +253,17 @@ fn status_line(state: StatusLineState, path: &impl std::fmt::Display) -> Finding
     const REPAIR: &str = "run `flightdeck hooks repair`";
     match state {
         StatusLineState::Ours => {
-            Finding::good("line", "the status line tells us context, cost and rate limits")
+            Finding::passed("line", "the status line tells us context, cost and rate limits")
         }
         StatusLineState::None | StatusLineState::Theirs => Finding::neutral(
             "line",
             "the status line does not tell us (flightdeck hooks install --statusline)",
         ),
         StatusLineState::Stale => {
-            Finding::bad("line", format!("our status line in {path} is out of date"), REPAIR)
+            Finding::failed("line", format!("our status line in {path} is out of date"), REPAIR)
         }
         StatusLineState::Replaced => {
-            Finding::bad("line", format!("another program replaced our status line in {path}"), REPAIR)
+            Finding::failed("line", format!("another program replaced our status line in {path}"), REPAIR)
         }
     }
 }
@@ -273,21 +275,21 @@ fn spooled(paths: &Paths) -> Finding {
             let rejected = folder.join(spool::REJECTED);
             let files = draw::count(stats.rejected as u64, "file");
             let says = format!("{files} in {} could not be read as an event", rejected.display());
-            Finding::bad("spool", says, "report what is in there, then delete it")
+            Finding::failed("spool", says, "report what is in there, then delete it")
         }
-        Ok(stats) if stats.files == 0 && stats.dropped == 0 => Finding::good("spool", "empty"),
-        Ok(stats) if stats.files == 0 => Finding::good(
+        Ok(stats) if stats.files == 0 && stats.dropped == 0 => Finding::passed("spool", "empty"),
+        Ok(stats) if stats.files == 0 => Finding::passed(
             "spool",
             format!("empty; {} dropped over time", draw::count(stats.dropped, "event")),
         ),
         Ok(stats) => {
             let events = draw::count(stats.files as u64, "event");
             let says = format!("{events} waiting in {} ({} bytes)", folder.display(), stats.bytes);
-            Finding::bad("spool", says, "start the daemon with `flightdeck`: it takes them in")
+            Finding::failed("spool", says, "start the daemon with `flightdeck`: it takes them in")
         }
         Err(error) => {
             let says = format!("the folder {} cannot be read: {error}", folder.display());
-            Finding::bad("spool", says, format!("make it yours alone: chmod 700 {}", folder.display()))
+            Finding::failed("spool", says, format!("make it yours alone: chmod 700 {}", folder.display()))
         }
     }
 }
@@ -296,11 +298,11 @@ fn log(paths: &Paths) -> Finding {
     let path = paths.logs.join("flightdeck.log");
     let errors = crate::log::tail(&path, 200).into_iter().filter(|l| l.contains(" ERROR ")).count();
     match errors {
-        0 => Finding::good("log", path.display().to_string()),
+        0 => Finding::passed("log", path.display().to_string()),
         n => {
             let errors = draw::count(n as u64, "error");
             let fix = format!("read them: grep ERROR {}", path.display());
-            Finding::bad("log", format!("{errors} among the last lines of {}", path.display()), fix)
+            Finding::failed("log", format!("{errors} among the last lines of {}", path.display()), fix)
         }
     }
 }

@@ -8,7 +8,7 @@ use flightdeck_core::view::card::{Card, ProcessCard};
 use flightdeck_core::view::lens::Role;
 use flightdeck_core::view::sub_agents::SubAgentState;
 
-use super::line::{Line, column, columns, cut};
+use super::line::{LineBuilder, column, columns, cut_to_width};
 pub(super) use super::local_time::{date, date_and_time, hour_and_minute, time_of_day};
 use super::out::Out;
 pub(super) use super::out::paint;
@@ -72,7 +72,7 @@ pub(super) fn money(usd_micros: u64) -> String {
 }
 
 /// `812`, `15.2k`, `3.4M`, `1.2G`.
-pub(super) fn short(n: u64) -> String {
+pub(super) fn short_number(n: u64) -> String {
     match n {
         0..1000 => n.to_string(),
         1000..1_000_000 => format!("{:.1}k", n as f64 / 1e3),
@@ -82,7 +82,7 @@ pub(super) fn short(n: u64) -> String {
 }
 
 /// One line of the board.
-pub(super) struct Row {
+pub(super) struct TableRow {
     pub(super) text: String,
     /// False for a heading and for the hint of an empty board.
     pub(super) is_session: bool,
@@ -90,14 +90,14 @@ pub(super) struct Row {
 
 /// How the board is listed.
 #[derive(Clone, Copy)]
-pub(super) struct Listing {
+pub(super) struct ListOptions {
     /// Urgency comes before a warm prompt cache.
     pub(super) urgency_first: bool,
     /// Ended sessions are listed too.
     pub(super) with_done: bool,
 }
 
-impl Listing {
+impl ListOptions {
     /// The order of two sessions on the board.
     pub(super) fn order(self, a: &Card, b: &Card) -> std::cmp::Ordering {
         let rank = |card| rank(card, self.urgency_first);
@@ -105,12 +105,12 @@ impl Listing {
     }
 }
 
-pub(super) fn board(out: &Out, cards: &[&Card], now: Timestamp, listing: Listing) -> String {
+pub(super) fn board(out: &Out, cards: &[&Card], now: Timestamp, listing: ListOptions) -> String {
     rows(out, cards, now, listing).into_iter().map(|row| row.text + "\n").collect()
 }
 
 /// The board from top to bottom: sessions that need the person, running ones, done ones, parked ones.
-pub(super) fn rows(out: &Out, cards: &[&Card], now: Timestamp, listing: Listing) -> Vec<Row> {
+pub(super) fn rows(out: &Out, cards: &[&Card], now: Timestamp, listing: ListOptions) -> Vec<TableRow> {
     let is_hidden = |card: &Card| !listing.with_done && card.agent_state.group == Group::Done;
     let listed: Vec<&Card> = cards.iter().copied().filter(|card| !is_hidden(card)).collect();
     let widths = Widths::fitting(out, &listed);
@@ -128,8 +128,8 @@ pub(super) fn rows(out: &Out, cards: &[&Card], now: Timestamp, listing: Listing)
             continue;
         }
         let heading = format!("{} {}", paint(out, "1", title), members.len());
-        rows.push(Row { text: heading, is_session: false });
-        let session = |card| Row { text: row(out, card, now, &widths), is_session: true };
+        rows.push(TableRow { text: heading, is_session: false });
+        let session = |card| TableRow { text: row(out, card, now, &widths), is_session: true };
         rows.extend(members.into_iter().map(session));
     }
     rows.extend(hint(out, rows.is_empty(), cards.len() - listed.len()));
@@ -137,14 +137,14 @@ pub(super) fn rows(out: &Out, cards: &[&Card], now: Timestamp, listing: Listing)
 }
 
 /// What an empty board means, and that ended sessions are not listed.
-fn hint(out: &Out, empty: bool, hidden: usize) -> Option<Row> {
+fn hint(out: &Out, empty: bool, hidden: usize) -> Option<TableRow> {
     let text = match (empty, hidden) {
         (true, 0) => "No session yet. Start `claude` anywhere, or try `flightdeck demo`.".to_owned(),
         (true, _) => format!("No session is open. {hidden} ended: `flightdeck ls --done`."),
         (false, 1..) if out.padded => paint(out, "2", &format!("Done {hidden} (--done)")),
         (false, _) => return None,
     };
-    Some(Row { text, is_session: false })
+    Some(TableRow { text, is_session: false })
 }
 
 fn rank(card: &Card, urgency_first: bool) -> &str {
@@ -169,7 +169,7 @@ impl Widths {
         let width = out.width;
         let widest = |f: &dyn Fn(&Card) -> usize| cards.iter().map(|card| f(card)).max().unwrap_or(0);
         let label = widest(&|c| columns(&headline(c))).clamp(10, (width * 3 / 10).max(20));
-        let place = widest(&|c| columns(&place(c))).clamp(4, (width / 5).max(12));
+        let place = widest(&|c| columns(&project_label(c))).clamp(4, (width / 5).max(12));
         let seat = widest(&|c| c.seat.name.as_deref().map_or(0, columns)).min(SEAT_COLUMNS_MAX);
         Self { label, place, seat }
     }
@@ -188,14 +188,14 @@ pub(super) fn headline(card: &Card) -> String {
 /// One line: sign, headline, duration, project, seat, id, title, marks. It never wraps.
 fn row(out: &Out, card: &Card, now: Timestamp, widths: &Widths) -> String {
     let state = &card.agent_state;
-    let mut line = Line::new(out);
+    let mut line = LineBuilder::new(out);
     line.push("  ");
     let label = column(out, &headline(card), widths.label);
     line.paint(colour(state.role), &format!("{} {label}", sign(state.state)));
     let waited = duration(now - state.since);
     let waited = if out.padded { format!(" {waited:>8}") } else { format!("  {waited}") };
     let id: String = card.id.chars().take(8).collect();
-    line.push(&format!("{waited}  {}  ", column(out, &place(card), widths.place)));
+    line.push(&format!("{waited}  {}  ", column(out, &project_label(card), widths.place)));
     if widths.seat > 0 {
         line.push(&format!("{}  ", column(out, card.seat.name.as_deref().unwrap_or("–"), widths.seat)));
     }
@@ -209,7 +209,7 @@ fn row(out: &Out, card: &Card, now: Timestamp, widths: &Widths) -> String {
     });
     let used: usize = marks.iter().map(|mark| 1 + columns(mark)).sum();
     let title = one_line(card.title.as_deref().unwrap_or("–"), line.room());
-    line.push(&cut(&title, line.room() - used));
+    line.push(&cut_to_width(&title, line.room() - used));
     for mark in marks {
         line.push(" ");
         line.paint("2", &mark);
@@ -218,7 +218,7 @@ fn row(out: &Out, card: &Card, now: Timestamp, widths: &Widths) -> String {
 }
 
 /// Its project, with the worktree or the branch, and with the host if it is another machine.
-pub(super) fn place(card: &Card) -> String {
+pub(super) fn project_label(card: &Card) -> String {
     let name = with_host(card, &card.project.name);
     match (&card.project.worktree, &card.git_branch) {
         (Some(tree), _) => format!("{name}/{tree}"),

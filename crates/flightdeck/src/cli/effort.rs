@@ -12,7 +12,7 @@ use flightdeck_protocol::efforts::*;
 
 use super::draw;
 use super::out::Out;
-use crate::client::Client;
+use crate::client::BlockingClient;
 use crate::paths::Paths;
 
 /// Log entries and messages that `show` prints; `--json` has more.
@@ -36,6 +36,7 @@ enum EffortCommand {
         /// What it is about [default: the first prompt]
         #[arg(long)]
         title: Option<String>,
+        /// The skill's own word for how it is run; the agent is told
         #[arg(long)]
         mode: Option<String>,
         /// Only sessions of this seat work on it [default: FLIGHTDECK_SEAT, else AGENT_ID, else every session here]
@@ -98,7 +99,7 @@ enum EffortCommand {
 }
 
 pub(super) fn run(args: &EffortArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let client = &mut Client::connect(paths)?;
+    let client = &mut BlockingClient::connect(paths)?;
     match &args.command {
         EffortCommand::Start { skill, dir, title, mode, seat, json } => {
             let request = StartEffort {
@@ -118,28 +119,28 @@ pub(super) fn run(args: &EffortArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
         EffortCommand::Phase { id, phase, proof } => {
             let id = find_effort(client, id)?;
             let card = client.call(&EnterPhase { id, phase: phase.clone(), proof: proof.clone() })?;
-            writeln!(out, "{} is in phase {phase}.", named(&card))?;
+            writeln!(out, "{} is in phase {phase}.", effort_name(&card))?;
         }
         EffortCommand::Log { id, text } => {
             let id = find_effort(client, id)?;
             let card = client.call(&LogEffort { id, text: text.join(" ") })?;
-            writeln!(out, "Logged; {} has {}.", named(&card), draw::count(card.log_entries, "entry"))?;
+            writeln!(out, "Logged; {} has {}.", effort_name(&card), draw::count(card.log_entries, "entry"))?;
         }
         EffortCommand::Dehydrate { id } => {
             let payload = payload_on_stdin()?;
             let id = find_effort(client, id)?;
             let card = client.call(&Dehydrate { id, payload })?;
-            writeln!(out, "The next context window of {} begins with this handoff.", named(&card))?;
+            writeln!(out, "The next context window of {} begins with this handoff.", effort_name(&card))?;
         }
         EffortCommand::Inject { id, text } => {
             let id = find_effort(client, id)?;
             let card = client.call(&InjectText { id, text: text.join(" ") })?;
-            writeln!(out, "The agent of {} is told with its next tool call or prompt.", named(&card))?;
+            writeln!(out, "The agent of {} is told with its next tool call or prompt.", effort_name(&card))?;
         }
         EffortCommand::Finish { id } => {
             let id = find_effort(client, id)?;
             let card = client.call(&FinishEffort { id })?;
-            writeln!(out, "{} is finished.", named(&card))?;
+            writeln!(out, "{} is finished.", effort_name(&card))?;
         }
         EffortCommand::List { all, json } => list(client, *all, *json, out)?,
         EffortCommand::Show { id, json } => {
@@ -147,7 +148,7 @@ pub(super) fn run(args: &EffortArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
             let card = client.call(&GetEffort { id })?;
             match json {
                 true => out.json(&card)?,
-                false => show(&card, out)?,
+                false => print_effort(&card, out)?,
             }
         }
     }
@@ -166,7 +167,7 @@ fn seat_of_environment() -> Option<String> {
 }
 
 /// The effort with this id, or the only one whose id begins so; `.` is the newest active one of this directory.
-pub(super) fn find_effort(client: &mut Client, text: &str) -> anyhow::Result<EffortId> {
+pub(super) fn find_effort(client: &mut BlockingClient, text: &str) -> anyhow::Result<EffortId> {
     let here = if text == "." { Some(directory(None)?) } else { None };
     if here.is_none() && text.len() == "e-".len() + 32 {
         return Ok(text.into());
@@ -211,13 +212,13 @@ fn payload_on_stdin() -> anyhow::Result<String> {
 }
 
 /// `implement 3`
-fn named(card: &EffortCard) -> String {
+fn effort_name(card: &EffortCard) -> String {
     format!("{} {}", card.skill, card.ordinal)
 }
 
 fn print_started(started: &StartedEffort, out: &mut Out) -> anyhow::Result<()> {
     let card = &started.effort;
-    writeln!(out, "Started {} in {}: {}", named(card), card.workstream, card.id)?;
+    writeln!(out, "Started {} in {}: {}", effort_name(card), card.workstream, card.id)?;
     if let Some(seat) = &card.seat {
         writeln!(out, "Only sessions of seat {seat} work on it.")?;
     }
@@ -228,7 +229,7 @@ fn print_started(started: &StartedEffort, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn list(client: &mut Client, all: bool, json: bool, out: &mut Out) -> anyhow::Result<()> {
+fn list(client: &mut BlockingClient, all: bool, json: bool, out: &mut Out) -> anyhow::Result<()> {
     let lifecycle = Some(if all { "all" } else { "active" }.to_owned());
     let list = client.call(&ListEfforts { lifecycle, ..ListEfforts::default() })?;
     if json {
@@ -250,7 +251,7 @@ fn row(card: &EffortCard) -> String {
     format!(
         "{}  {:<14} {:<14} {:<9} {:<10} {cost:>8}  {}",
         card.id,
-        named(card),
+        effort_name(card),
         phase,
         state,
         card.project.name,
@@ -265,8 +266,8 @@ fn heartbeat(card: &EffortCard) -> String {
     }
 }
 
-fn show(card: &EffortCard, out: &mut Out) -> anyhow::Result<()> {
-    writeln!(out, "{}: {}", named(card), card.title)?;
+fn print_effort(card: &EffortCard, out: &mut Out) -> anyhow::Result<()> {
+    writeln!(out, "{}: {}", effort_name(card), card.title)?;
     writeln!(out, "  id         {}", card.id)?;
     writeln!(out, "  directory  {}", card.workstream)?;
     if let Some(seat) = &card.seat {
@@ -288,7 +289,7 @@ fn show(card: &EffortCard, out: &mut Out) -> anyhow::Result<()> {
     let skip = card.timeline.len().saturating_sub(SHOWN_MAX);
     for message in card.timeline.iter().skip(skip) {
         let text = message.text.lines().next().unwrap_or_default();
-        writeln!(out, "  {}  {:<10} {text}", draw::date_and_time(message.at), message.kind)?;
+        writeln!(out, "  {}  {:<17} {text}", draw::date_and_time(message.at), message.kind)?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use flightdeck_protocol::sessions::ExplainSession;
 
 use super::lookup::find_session;
 use super::{draw, out::Out};
-use crate::client::Client;
+use crate::client::BlockingClient;
 use crate::paths::Paths;
 
 /// Earlier states that are listed.
@@ -25,7 +25,7 @@ pub(super) struct ExplainArgs {
 }
 
 pub(super) fn run(args: &ExplainArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let mut client = Client::connect(paths)?;
+    let mut client = BlockingClient::connect(paths)?;
     let session_id = find_session(&mut client, &args.id)?;
     let reply = client.call_raw(&ExplainSession { session_id })?;
     if args.json {

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::fleet_status::{self, FleetStatusArgs};
 use super::out::Out;
-use crate::client::Client;
+use crate::client::BlockingClient;
 use crate::fleet::{FleetFile, FleetTmux, SeatChange};
 use crate::paths::Paths;
 
@@ -19,11 +19,11 @@ const USUAL_FILES: [&str; 2] = ["fleet.yaml", ".flightdeck/fleet.yaml"];
 #[derive(Debug, clap::Args)]
 pub(super) struct FleetArgs {
     #[command(subcommand)]
-    action: Action,
+    action: FleetAction,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+enum FleetAction {
     /// Show every seat: error, attention, working, checked or done
     Status(FleetStatusArgs),
     /// Start the seats that do not run, each in a tmux window of its own
@@ -58,26 +58,26 @@ struct SeatReport {
 
 pub(super) fn run(args: &FleetArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let options = match &args.action {
-        Action::Status(args) => return fleet_status::run(args, paths, out),
-        Action::Up(options) | Action::Down(options) | Action::Attach(options) => options,
+        FleetAction::Status(args) => return fleet_status::run(args, paths, out),
+        FleetAction::Up(options) | FleetAction::Down(options) | FleetAction::Attach(options) => options,
     };
     let file = FleetFile::read(&file_of(options.file.as_deref())?)?;
     let program = vec![std::env::current_exe()?.into(), OsString::from("--home"), paths.home.clone().into()];
     let tmux = FleetTmux::new(&file, program);
     match args.action {
-        Action::Up(_) => {
+        FleetAction::Up(_) => {
             claim_parents(&file, paths);
             report(&file, |seat| tmux.start(seat), options.json, out)
         }
-        Action::Down(_) => report(&file, |seat| tmux.stop(seat), options.json, out),
-        Action::Attach(_) => attach(&file, &tmux),
-        Action::Status(_) => Ok(0),
+        FleetAction::Down(_) => report(&file, |seat| tmux.stop(seat), options.json, out),
+        FleetAction::Attach(_) => attach(&file, &tmux),
+        FleetAction::Status(_) => Ok(0),
     }
 }
 
 /// Tells the daemon which seat each seat reports to. Without a daemon the seats start all the same.
 fn claim_parents(file: &FleetFile, paths: &Paths) {
-    let Ok(mut client) = Client::connect(paths) else { return };
+    let Ok(mut client) = BlockingClient::connect(paths) else { return };
     for seat in file.seats.iter().filter(|seat| seat.parent.is_some()) {
         let claim = ClaimSeat { name: seat.name.clone(), effort: None, parent: seat.parent.clone() };
         if let Err(error) = client.call(&claim) {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use flightdeck_protocol::fleet::{FleetOverview, GetFleet};
 
-use crate::client::{Client, ClientError};
+use crate::client::{BlockingClient, ClientError};
 use crate::paths::Paths;
 
 /// Longest wait for the daemon. A daemon that is slower than this is stuck, and the next run says so again.
@@ -25,7 +25,7 @@ pub fn is_asked_for(args: &[OsString]) -> bool {
 
 pub fn run(args: &[OsString]) -> ExitCode {
     let paths = Paths::resolve(home(args).as_deref(), |name| std::env::var_os(name));
-    let line = paths.map_or_else(|_| OFF.to_owned(), |paths| line(&paths));
+    let line = paths.map_or_else(|_| OFF.to_owned(), |paths| read_fleet_line(&paths));
     // tmux has stopped reading: there is nothing left to do.
     let _ = writeln!(std::io::stdout(), "{line}");
     ExitCode::SUCCESS
@@ -39,8 +39,9 @@ fn home(args: &[OsString]) -> Option<PathBuf> {
 
 const OFF: &str = "flightdeck off";
 
-pub(super) fn line(paths: &Paths) -> String {
-    let fleet = Client::connect_within(paths, WAIT_MAX).and_then(|mut client| client.call(&GetFleet {}));
+pub(super) fn read_fleet_line(paths: &Paths) -> String {
+    let fleet =
+        BlockingClient::connect_within(paths, WAIT_MAX).and_then(|mut client| client.call(&GetFleet {}));
     match fleet {
         Ok(fleet) => text(&fleet),
         Err(ClientError::NotRunning { .. }) => OFF.to_owned(),

@@ -6,7 +6,7 @@ use flightdeck_core::view::lens::FleetStatus;
 use flightdeck_protocol::efforts::{GetFleetStatus, SeatStatus};
 
 use super::out::Out;
-use crate::client::Client;
+use crate::client::BlockingClient;
 use crate::paths::Paths;
 
 #[derive(Debug, clap::Args)]
@@ -20,7 +20,7 @@ pub(super) struct FleetStatusArgs {
 }
 
 pub(super) fn run(args: &FleetStatusArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let reply = Client::connect(paths)?.call_raw(&GetFleetStatus {})?;
+    let reply = BlockingClient::connect(paths)?.call_raw(&GetFleetStatus {})?;
     if args.json {
         out.json(&reply.json()?)?;
         return Ok(0);
@@ -28,10 +28,10 @@ pub(super) fn run(args: &FleetStatusArgs, paths: &Paths, out: &mut Out) -> anyho
     let fleet = reply.decode()?;
     let shown: Vec<&SeatStatus> = fleet.seats.iter().filter(|seat| args.all || seat.seat.occupied).collect();
     if shown.is_empty() {
-        writeln!(out, "No session is running.")?;
+        writeln!(out, "No seat is occupied. `flightdeck ls` lists the sessions.")?;
         return Ok(0);
     }
-    writeln!(out, "{}", word(fleet.status))?;
+    writeln!(out, "{}", status_word(fleet.status))?;
     for seat in shown {
         writeln!(out, "  {}", row(seat))?;
     }
@@ -49,10 +49,10 @@ fn row(of: &SeatStatus) -> String {
         (None, _) => String::new(),
     };
     let label = of.label.as_deref().map(|label| format!("  {label}")).unwrap_or_default();
-    format!("{:<9} {place:<16}{label}{effort}", word(seat.status))
+    format!("{:<9} {place:<16}{label}{effort}", status_word(seat.status))
 }
 
-fn word(status: FleetStatus) -> &'static str {
+fn status_word(status: FleetStatus) -> &'static str {
     match status {
         FleetStatus::Error => "error",
         FleetStatus::Attention => "attention",

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::draw;
 use super::effort::find_effort;
 use super::out::Out;
-use crate::client::Client;
+use crate::client::BlockingClient;
 use crate::paths::Paths;
 
 #[derive(Debug, clap::Args)]
@@ -94,9 +94,10 @@ struct OptionalRule {
 
 impl RuleArgs {
     fn rule(&self) -> anyhow::Result<GuardRule> {
-        let op: GuardOperator = word("--op", &self.op, "eq, ne, contains, glob, regex, gt, lt, in, exists")?;
-        let then: GuardAction = word("--then", &self.then, "allow, warn, deny, inject")?;
-        let value = self.value.as_deref().map(|text| value(op, text)).transpose()?.unwrap_or_default();
+        let op: GuardOperator =
+            parse_word("--op", &self.op, "eq, ne, contains, glob, regex, gt, lt, in, exists")?;
+        let then: GuardAction = parse_word("--then", &self.then, "allow, warn, deny, inject")?;
+        let value = self.value.as_deref().map(|text| parse_value(op, text)).transpose()?.unwrap_or_default();
         Ok(GuardRule {
             id: self.id.clone(),
             when: GuardCondition::new(self.field.clone(), op, value),
@@ -108,7 +109,7 @@ impl RuleArgs {
     }
 }
 
-fn word<T: serde::de::DeserializeOwned>(option: &str, text: &str, known: &str) -> anyhow::Result<T> {
+fn parse_word<T: serde::de::DeserializeOwned>(option: &str, text: &str, known: &str) -> anyhow::Result<T> {
     match serde_json::from_value(Value::from(text)) {
         Ok(word) => Ok(word),
         Err(_) => bail!("{option} {text:?} is not one of: {known}"),
@@ -116,7 +117,7 @@ fn word<T: serde::de::DeserializeOwned>(option: &str, text: &str, known: &str) -
 }
 
 /// Numbers and lists are JSON; everything else is text.
-fn value(op: GuardOperator, text: &str) -> anyhow::Result<Value> {
+fn parse_value(op: GuardOperator, text: &str) -> anyhow::Result<Value> {
     use GuardOperator as Op;
     match op {
         Op::Gt | Op::Lt | Op::In | Op::Exists => {
@@ -128,7 +129,7 @@ fn value(op: GuardOperator, text: &str) -> anyhow::Result<Value> {
 }
 
 pub(super) fn run(args: &GuardArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let client = &mut Client::connect(paths)?;
+    let client = &mut BlockingClient::connect(paths)?;
     match &args.command {
         GuardCommand::Add { effort, rule, json } => {
             let effort = find_effort(client, effort)?;
@@ -152,7 +153,7 @@ pub(super) fn run(args: &GuardArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
             } else if list.guards.is_empty() {
                 writeln!(out, "No rules: add one with `flightdeck guard add`.")?;
             } else {
-                list.guards.iter().try_for_each(|rule| writeln!(out, "{}", line(rule)))?;
+                list.guards.iter().try_for_each(|rule| writeln!(out, "{}", guard_line(rule)))?;
             }
         }
         GuardCommand::Remove { effort, rule } => {
@@ -168,7 +169,7 @@ pub(super) fn run(args: &GuardArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
                 .map(serde_json::from_str)
                 .transpose()
                 .context("--rule is not a guard rule")?;
-            let report = client.call(&TestGuards { effort, rule })?;
+            let report = client.call(&TestGuards { effort, rule, events: None })?;
             match json {
                 true => out.json(&report)?,
                 false => print_report(&report, out)?,
@@ -179,7 +180,7 @@ pub(super) fn run(args: &GuardArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
 }
 
 /// `no-force-push  deny  /tool_input/command contains "push --force"  (once)`
-fn line(rule: &GuardRule) -> String {
+fn guard_line(rule: &GuardRule) -> String {
     let op = serde_json::to_value(rule.when.op)
         .ok()
         .and_then(|op| op.as_str().map(str::to_owned))
@@ -191,7 +192,8 @@ fn line(rule: &GuardRule) -> String {
 }
 
 fn print_report(report: &GuardReport, out: &mut Out) -> anyhow::Result<()> {
-    writeln!(out, "{} recorded in this workstream.", draw::count(report.calls, "call"))?;
+    let since = report.since.map(|at| format!(" since {}", draw::date_and_time(at))).unwrap_or_default();
+    writeln!(out, "{} recorded in this workstream{since}.", draw::count(report.calls, "call"))?;
     for row in &report.rules {
         writeln!(out, "{:<20} {:<6} matches {}, decides {}", row.rule, row.then, row.matched, row.decided)?;
     }

@@ -12,32 +12,32 @@ use crate::config::{Config, ConfigError, HOLD_SECONDS_MAX};
 use crate::daemon;
 use crate::paths::Paths;
 use crate::settings::{
-    self, BaseUrl, ClientVersion, FoundTool, Installed, Lifetime, Predecessor, Registration, Scope,
+    self, BaseUrl, ClientVersion, FoundTool, InstalledHooks, Lifetime, Predecessor, Registration, Scope,
     SettingsChange, SettingsFile, TakenOut, Via,
 };
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct HooksArgs {
     #[command(subcommand)]
-    pub action: Action,
+    pub action: HooksAction,
 }
 
 #[derive(Clone, Debug, clap::Subcommand)]
-pub enum Action {
+pub enum HooksAction {
     /// Install our hooks permanently
     Install(InstallOptions),
     /// Remove all our hooks
-    Uninstall(Options),
+    Uninstall(HooksOptions),
     /// Show which hooks are registered, missing or out of date; exits 1 if any is not in order
-    Status(Options),
+    Status(HooksOptions),
     /// Print the JSON to merge into a settings file by hand
-    Print(Options),
+    Print(HooksOptions),
     /// Restore missing and outdated hooks, with the options they were registered with
-    Repair(Options),
+    Repair(HooksOptions),
 }
 
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct Options {
+pub struct HooksOptions {
     /// How events reach the daemon [default: shim; for status and repair: as registered]
     #[arg(long, value_enum)]
     pub via: Option<Via>,
@@ -69,7 +69,7 @@ pub struct Options {
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct InstallOptions {
     #[command(flatten)]
-    pub options: Options,
+    pub options: HooksOptions,
     /// Remove the hooks of earlier tools, all or those named after `=`; hooks of other tools stay
     #[arg(long, value_enum, value_name = "TOOL", num_args = 0.., require_equals = true, value_delimiter = ',')]
     pub replace: Option<Vec<Predecessor>>,
@@ -112,13 +112,13 @@ pub fn run(
     let registration = |installed| register(options, installed, paths, env, cwd, binary);
     let writable = |installed| registration(installed).and_then(refuse_undeliverable);
     match &args.action {
-        Action::Install(install) => {
+        HooksAction::Install(install) => {
             show(&replace_and_install(&file, install, &writable(None)?, ask)?, options.json, out)?;
         }
-        Action::Uninstall(_) => show(&file.uninstall()?, options.json, out)?,
-        Action::Repair(_) => show(&file.repair(&writable(file.installed()?)?)?, options.json, out)?,
-        Action::Print(_) => show(&settings::print(&writable(None)?)?, options.json, out)?,
-        Action::Status(_) => {
+        HooksAction::Uninstall(_) => show(&file.uninstall()?, options.json, out)?,
+        HooksAction::Repair(_) => show(&file.repair(&writable(file.installed()?)?)?, options.json, out)?,
+        HooksAction::Print(_) => show(&settings::print(&writable(None)?)?, options.json, out)?,
+        HooksAction::Status(_) => {
             let read = || anyhow::Ok(file.status(&registration(file.installed()?)?)?);
             let status = read().map_err(|error| anyhow::anyhow!(read_error(&error)))?;
             show(&status, options.json, out)?;
@@ -143,15 +143,15 @@ impl fmt::Display for DemoHooks {
 
 /// Refuses to send the person's own sessions to a demo, whose home is removed at its end. `None` if the action needs no hooks
 /// of this home.
-fn in_a_demo(action: &Action, paths: &Paths, out: &mut dyn Write) -> anyhow::Result<Option<i32>> {
+fn in_a_demo(action: &HooksAction, paths: &Paths, out: &mut dyn Write) -> anyhow::Result<Option<i32>> {
     match action {
-        Action::Uninstall(_) => Ok(None),
-        Action::Status(options) => {
+        HooksAction::Uninstall(_) => Ok(None),
+        HooksAction::Status(options) => {
             let hooks = DemoHooks { simulated: true, home: paths.home.clone() };
             show(&hooks, options.json, out)?;
             Ok(Some(0))
         }
-        Action::Install(_) | Action::Repair(_) | Action::Print(_) => anyhow::bail!(
+        HooksAction::Install(_) | HooksAction::Repair(_) | HooksAction::Print(_) => anyhow::bail!(
             "{} is the home of a demo: its sessions are simulated, and it is removed when the demo ends, so no hooks are \
              registered for it. To register them for your own board, run this without --home and without \
              FLIGHTDECK_HOME. Nothing was changed",
@@ -160,14 +160,14 @@ fn in_a_demo(action: &Action, paths: &Paths, out: &mut dyn Write) -> anyhow::Res
     }
 }
 
-impl Action {
-    fn options(&self) -> &Options {
+impl HooksAction {
+    fn options(&self) -> &HooksOptions {
         match self {
-            Action::Install(install) => &install.options,
-            Action::Uninstall(options)
-            | Action::Status(options)
-            | Action::Print(options)
-            | Action::Repair(options) => options,
+            HooksAction::Install(install) => &install.options,
+            HooksAction::Uninstall(options)
+            | HooksAction::Status(options)
+            | HooksAction::Print(options)
+            | HooksAction::Repair(options) => options,
         }
     }
 }
@@ -206,8 +206,8 @@ fn refuse_undeliverable(wanted: Registration) -> anyhow::Result<Registration> {
 
 /// The registration: from the flags, else as registered, else from the environment, config.toml and the defaults.
 fn register(
-    options: &Options,
-    installed: Option<Installed>,
+    options: &HooksOptions,
+    installed: Option<InstalledHooks>,
     paths: &Paths,
     env: &dyn Fn(&str) -> Option<OsString>,
     cwd: &Path,
@@ -242,7 +242,7 @@ fn register(
 
 /// Refuses a status line in a project file if it would hide the person's own in the user file.
 fn refuse_to_hide_own_status_line(
-    options: &Options,
+    options: &HooksOptions,
     paths: &Paths,
     env: &dyn Fn(&str) -> Option<OsString>,
     cwd: &Path,

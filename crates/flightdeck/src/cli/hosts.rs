@@ -2,26 +2,33 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use clap::{Subcommand, ValueEnum};
 use flightdeck_core::ids::HostId;
+use flightdeck_protocol::daemon::GetStatus;
 use flightdeck_protocol::hosts::{HostCard, HostList, ListHosts};
 use serde_json::json;
 
 use super::draw;
 use super::out::Out;
 use super::up::runtime;
-use crate::client::Client;
+use crate::client::BlockingClient;
 use crate::clock;
+use crate::config::live::HOST_NAME_SETTING;
 use crate::config::{Config, join_hosts};
 use crate::daemon::host_name;
 use crate::hosts::nats_config::{ConfigUser, server_config};
 use crate::hosts::settings::{HostsSettings, RemoteAction, Share};
 use crate::hosts::subjects::{as_token, check_token};
-use crate::hosts::wire::Presence;
-use crate::hosts::{Link, host_kind, own_presence, publish_presence, without_password};
+use crate::hosts::wire::HostPresence;
+use crate::hosts::{NatsLink, host_kind, own_presence, publish_presence, without_password};
 use crate::paths::Paths;
+
+/// How long a daemon may take to follow the changed file, which it looks at every second.
+const DAEMON_FOLLOWS_WITHIN: Duration = Duration::from_secs(5);
+const ASK_DAEMON_EVERY: Duration = Duration::from_millis(50);
 
 #[derive(Debug, clap::Args)]
 pub(super) struct HostsArgs {
@@ -33,7 +40,7 @@ pub(super) struct HostsArgs {
 enum HostsCommand {
     /// Join the hosts of a NATS server: their hubs then show the sessions of this machine
     Join(JoinArgs),
-    /// Leave them: the daemon then connects nowhere
+    /// Leave the hosts: the daemon then connects to no server
     Leave {
         /// Print JSON
         #[arg(long)]
@@ -65,10 +72,10 @@ struct JoinArgs {
     /// Hosts with the same fleet share a board [default: main]
     #[arg(long)]
     fleet: Option<String>,
-    /// What is sent
-    #[arg(long, value_enum, default_value = "full")]
-    share: ShareArg,
-    /// What a hub may do to the sessions of this machine; give it several times [default: answer]
+    /// What is sent [default: as before, else full]
+    #[arg(long, value_enum)]
+    share: Option<ShareArg>,
+    /// What a hub may do to the sessions of this machine; give it several times [default: as before, else answer]
     #[arg(long, value_enum)]
     accept: Vec<AcceptArg>,
     /// Print JSON
@@ -112,22 +119,21 @@ struct NatsConfigArgs {
 pub(super) fn run(args: &HostsArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     match &args.command {
         HostsCommand::Join(args) => join(args, paths, out),
-        HostsCommand::Leave { json } => leave(*json, paths, out),
+        HostsCommand::Leave { json } => leave_hosts(*json, paths, out),
         HostsCommand::List { json } => list(*json, paths, out),
         HostsCommand::NatsConfig(args) => nats_config(args, out),
     }
 }
 
 fn join(args: &JoinArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let before = Config::read(&paths.config)?.hosts;
-    let name_before = own_name(&before);
-    let settings = settings(args, before.names)?;
+    let settings = settings(args, Config::read(&paths.config)?.hosts)?;
     let name = own_name(&settings);
     runtime()?.block_on(async {
-        let link = Link::connect(&settings, &HostId::new(&name)).await?;
-        link.check().await
+        let link = NatsLink::connect(&settings, &HostId::new(&name)).await?;
+        link.check_streams().await
     })?;
     join_hosts::join(&paths.config, &settings)?;
+    let takes_effect = takes_effect(paths);
     let accepts: Vec<_> = settings.accepts().iter().map(|action| action.as_str()).collect();
     if args.json {
         out.json(&json!({
@@ -136,7 +142,7 @@ fn join(args: &JoinArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
             "url": without_password(&args.url),
             "share": settings.share,
             "accepts": accepts,
-            "needs_restart": name != name_before,
+            "needs_restart": takes_effect == TakesEffect::AfterRestart,
         }))?;
         return Ok(0);
     }
@@ -149,17 +155,41 @@ fn join(args: &JoinArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     }
     let accepts = if accepts.is_empty() { "nothing".to_owned() } else { accepts.join(", ") };
     writeln!(out, "Accepted from hubs: {accepts}.")?;
-    match name == name_before {
-        true => writeln!(out, "A daemon that runs connects within seconds.")?,
-        false => writeln!(
+    match takes_effect {
+        TakesEffect::Now => writeln!(out, "The daemon that runs connects within seconds.")?,
+        TakesEffect::AfterRestart => writeln!(
             out,
-            "It takes effect when the daemon is started, or started again: its sessions get the name {name}."
+            "It takes effect when the daemon is started again: the sessions of this machine then get the name {name}."
         )?,
+        TakesEffect::AtStart => writeln!(out, "It takes effect when the daemon is started: flightdeck up.")?,
     }
     Ok(0)
 }
 
-fn settings(args: &JoinArgs, names: Vec<String>) -> anyhow::Result<HostsSettings> {
+/// When the membership in the file applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TakesEffect {
+    Now,
+    /// The daemon that runs was started under another name.
+    AfterRestart,
+    /// No daemon runs.
+    AtStart,
+}
+
+/// Asks the daemon: only it knows the name that it was started with.
+fn takes_effect(paths: &Paths) -> TakesEffect {
+    let status = BlockingClient::connect(paths).and_then(|mut client| client.call(&GetStatus {}));
+    match status {
+        Ok(status) if status.config.needs_restart.iter().any(|name| name == HOST_NAME_SETTING) => {
+            TakesEffect::AfterRestart
+        }
+        Ok(_) => TakesEffect::Now,
+        Err(_) => TakesEffect::AtStart,
+    }
+}
+
+/// What a hub may see and do stays as it was if the arguments do not say: joining again must not share more in passing.
+fn settings(args: &JoinArgs, before: HostsSettings) -> anyhow::Result<HostsSettings> {
     for token in args.name.iter().chain(&args.fleet) {
         check_token(token).map_err(anyhow::Error::msg)?;
     }
@@ -172,14 +202,21 @@ fn settings(args: &JoinArgs, names: Vec<String>) -> anyhow::Result<HostsSettings
         AcceptArg::Nothing => None,
     };
     Ok(HostsSettings {
-        names,
+        names: before.names,
         url: Some(args.url.clone()),
         name: args.name.clone(),
         fleet: args.fleet.clone(),
         creds: absolute(&args.creds)?,
         ca: absolute(&args.ca)?,
-        accept: (!args.accept.is_empty()).then(|| args.accept.iter().filter_map(action).collect()),
-        share: if args.share == ShareArg::Full { Share::Full } else { Share::NoPayloads },
+        accept: match args.accept.as_slice() {
+            [] => before.accept,
+            given => Some(given.iter().filter_map(action).collect()),
+        },
+        share: match args.share {
+            None => before.share,
+            Some(ShareArg::Full) => Share::Full,
+            Some(ShareArg::NoPayloads) => Share::NoPayloads,
+        },
     })
 }
 
@@ -187,7 +224,7 @@ fn own_name(settings: &HostsSettings) -> String {
     as_token(&settings.name.clone().unwrap_or_else(host_name))
 }
 
-fn leave(json: bool, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+fn leave_hosts(json: bool, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let settings = Config::read(&paths.config)?.hosts;
     let Some(url) = settings.url.clone() else {
         if json {
@@ -197,14 +234,18 @@ fn leave(json: bool, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
         writeln!(out, "This machine has joined no other hosts.")?;
         return Ok(0);
     };
-    let name = own_name(&settings);
-    join_hosts::leave(&paths.config)?;
-    let told = runtime()?.block_on(async {
-        let link = Link::connect(&settings, &HostId::new(&name)).await?;
-        let presence = Presence { left: true, ..own_presence(&settings, host_kind(), false) };
-        publish_presence(&link, &presence).await
-    });
-    if let Err(error) = told {
+    let mut daemon = BlockingClient::connect(paths).ok();
+    let joined = daemon.as_mut().and_then(|daemon| daemon.call(&ListHosts {}).ok());
+    let runs_under = joined.as_ref().and_then(|list| list.hosts.iter().find(|host| host.this));
+    let name = runs_under.map_or_else(|| own_name(&settings), |host| host.name.clone());
+    join_hosts::remove_membership(&paths.config)?;
+    let tells_hubs = match joined.map(|list| list.link) {
+        // The daemon has joined nothing: it waits for a restart under this name, which the hubs do not know.
+        Some(None) => true,
+        Some(Some(link)) => daemon_has_left(daemon) && link.connected,
+        None => false,
+    };
+    if !tells_hubs && let Err(error) = tell_hubs(&settings, &name) {
         Out::note(&format!("the hubs could not be notified and will show {name} as unreachable: {error:#}"));
     }
     if json {
@@ -216,12 +257,37 @@ fn leave(json: bool, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
         "{name} has left {}. What it sent stays on the server and on the hubs.",
         without_password(&url)
     )?;
-    writeln!(out, "A daemon that runs disconnects within seconds.")?;
     Ok(0)
 }
 
+/// Waits until the daemon that runs has disconnected. If the machine joined again before that, the daemon would notice neither.
+fn daemon_has_left(daemon: Option<BlockingClient>) -> bool {
+    let Some(mut daemon) = daemon else { return false };
+    let until = Instant::now() + DAEMON_FOLLOWS_WITHIN;
+    // An error says that it has ended meanwhile.
+    while let Ok(list) = daemon.call(&ListHosts {}) {
+        if list.link.is_none() {
+            return true;
+        }
+        if Instant::now() > until {
+            Out::note("the daemon has not read the changed settings yet: see `flightdeck status`");
+            return false;
+        }
+        std::thread::sleep(ASK_DAEMON_EVERY);
+    }
+    false
+}
+
+fn tell_hubs(settings: &HostsSettings, name: &str) -> anyhow::Result<()> {
+    runtime()?.block_on(async {
+        let link = NatsLink::connect(settings, &HostId::new(name)).await?;
+        let presence = HostPresence { left: true, ..own_presence(settings, host_kind(), false) };
+        publish_presence(&link, &presence).await
+    })
+}
+
 fn list(json: bool, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let reply = Client::connect(paths)?.call_raw(&ListHosts {})?;
+    let reply = BlockingClient::connect(paths)?.call_raw(&ListHosts {})?;
     if json {
         out.json(&reply.json()?)?;
         return Ok(0);
@@ -265,9 +331,11 @@ fn line(host: &HostCard) -> String {
     let shares = if host.shares_payloads { "" } else { "  no payloads" };
     let hub = if host.hub { "  hub" } else { "" };
     let version = host.version.as_deref().unwrap_or("unknown version");
-    let (name, sessions, needs_you) = (&host.name, host.sessions, host.needs_you);
+    let sessions = if host.sessions == 1 { "session" } else { "sessions" };
+    let need = if host.needs_you == 1 { "needs" } else { "need" };
     format!(
-        "{name:<20} {seen:<24} {backlog:<18} {version:<10} {sessions} sessions, {needs_you} need you{clock}{shares}{hub}"
+        "{:<20} {seen:<24} {backlog:<18} {version:<10} {} {sessions}, {} {need} you{clock}{shares}{hub}",
+        host.name, host.sessions, host.needs_you
     )
 }
 

@@ -9,7 +9,7 @@ pub(super) fn columns(text: &str) -> usize {
 }
 
 /// The text in at most `width` columns; a shortened text ends with `…`.
-pub(super) fn cut(text: &str, width: usize) -> String {
+pub(super) fn cut_to_width(text: &str, width: usize) -> String {
     if columns(text) <= width {
         return text.to_owned();
     }
@@ -24,25 +24,25 @@ pub(super) fn cut(text: &str, width: usize) -> String {
 }
 
 /// The text in exactly `width` columns.
-pub(super) fn fit(text: &str, width: usize) -> String {
-    let cut = cut(text, width);
+pub(super) fn fit_to_width(text: &str, width: usize) -> String {
+    let cut = cut_to_width(text, width);
     let rest = width.saturating_sub(columns(&cut));
     cut + &" ".repeat(rest)
 }
 
 /// The text in exactly `width` columns in a terminal, unchanged in a pipe.
 pub(super) fn column(out: &Out, text: &str, width: usize) -> String {
-    if out.padded { fit(text, width) } else { text.to_owned() }
+    if out.padded { fit_to_width(text, width) } else { text.to_owned() }
 }
 
 /// A line that is filled from the left up to the width of the terminal.
-pub(super) struct Line<'a> {
+pub(super) struct LineBuilder<'a> {
     out: &'a Out,
     text: String,
     room: usize,
 }
 
-impl<'a> Line<'a> {
+impl<'a> LineBuilder<'a> {
     pub(super) fn new(out: &'a Out) -> Self {
         Self { out, text: String::new(), room: out.width }
     }
@@ -64,7 +64,7 @@ impl<'a> Line<'a> {
 
     /// The part of the text that fits; reduces the free columns.
     fn fitting(&mut self, text: &str) -> String {
-        let text = cut(text, self.room);
+        let text = cut_to_width(text, self.room);
         self.room = self.room.saturating_sub(columns(&text));
         text
     }
@@ -80,13 +80,13 @@ mod tests {
 
     #[test]
     fn a_text_fills_its_columns_exactly() {
-        assert_eq!(fit("ab", 4), "ab  ");
-        assert_eq!(fit("abcdef", 4), "abc…");
-        assert_eq!(fit("äöüß", 4), "äöüß");
-        assert_eq!(fit("日本語", 6), "日本語");
+        assert_eq!(fit_to_width("ab", 4), "ab  ");
+        assert_eq!(fit_to_width("abcdef", 4), "abc…");
+        assert_eq!(fit_to_width("äöüß", 4), "äöüß");
+        assert_eq!(fit_to_width("日本語", 6), "日本語");
         // Half a wide character does not fit; a blank fills its place.
-        assert_eq!(fit("日本語", 5), "日本…");
-        assert_eq!(fit("日本語", 4), "日… ");
-        assert_eq!(fit("ab", 0), "");
+        assert_eq!(fit_to_width("日本語", 5), "日本…");
+        assert_eq!(fit_to_width("日本語", 4), "日… ");
+        assert_eq!(fit_to_width("ab", 0), "");
     }
 }

@@ -3,13 +3,13 @@
 use anyhow::{Context, anyhow};
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::session::state_name::Group;
-use flightdeck_core::text::{one_line, plain};
+use flightdeck_core::text::{one_line, without_controls};
 use flightdeck_core::view::card::Card;
 use flightdeck_protocol::ErrorCode;
 use flightdeck_protocol::sessions::{GetSession, ListSessions};
 
 use super::owner::with_host;
-use crate::client::{Client, ClientError};
+use crate::client::{BlockingClient, ClientError};
 
 /// Rows per page: the most that the daemon sends.
 const PAGE_ROWS: usize = 1000;
@@ -23,12 +23,12 @@ const TITLE_CHARS_MAX: usize = 60;
 const WHOLE_ID_CHARS: usize = 36;
 
 /// The cards on the board.
-pub(super) fn board_cards(client: &mut Client) -> Result<Vec<Card>, ClientError> {
+pub(super) fn board_cards(client: &mut BlockingClient) -> Result<Vec<Card>, ClientError> {
     Ok(client.call(&ListSessions::default())?.sessions)
 }
 
 /// The cards on the board and all that left it, page by page.
-pub(super) fn all_cards(client: &mut Client) -> Result<Vec<Card>, ClientError> {
+pub(super) fn all_cards(client: &mut BlockingClient) -> Result<Vec<Card>, ClientError> {
     let mut cards = Vec::new();
     let mut request = ListSessions { all: true, before: None, limit: Some(PAGE_ROWS) };
     loop {
@@ -43,7 +43,7 @@ pub(super) fn all_cards(client: &mut Client) -> Result<Vec<Card>, ClientError> {
 
 /// The id of the session that the person named: by the start of its id, its seat, its pid, or `next` for the session that
 /// needs the person most.
-pub(super) fn find_session(client: &mut Client, wanted: &str) -> anyhow::Result<SessionId> {
+pub(super) fn find_session(client: &mut BlockingClient, wanted: &str) -> anyhow::Result<SessionId> {
     let mut cards = board_cards(client)?;
     if wanted == "next" {
         let mut waiting: Vec<&Card> = cards.iter().collect();
@@ -51,10 +51,10 @@ pub(super) fn find_session(client: &mut Client, wanted: &str) -> anyhow::Result<
         return waiting.first().map(|card| card.id.clone()).context("no session waits for you");
     }
     // A whole id is looked up by the daemon. Only for a prefix are all sessions listed.
-    if named(&cards, wanted).is_empty() && wanted.len() < WHOLE_ID_CHARS {
+    if cards_named(&cards, wanted).is_empty() && wanted.len() < WHOLE_ID_CHARS {
         cards = all_cards(client)?;
     }
-    match named(&cards, wanted).as_slice() {
+    match cards_named(&cards, wanted).as_slice() {
         [one] => Ok(one.id.clone()),
         [] if wanted.len() >= WHOLE_ID_CHARS => known_to_daemon(client, wanted.into()),
         [] => Err(unknown(wanted)),
@@ -63,7 +63,7 @@ pub(super) fn find_session(client: &mut Client, wanted: &str) -> anyhow::Result<
 }
 
 /// Asks the daemon for this id, because it knows more sessions than it lists.
-fn known_to_daemon(client: &mut Client, session_id: SessionId) -> anyhow::Result<SessionId> {
+fn known_to_daemon(client: &mut BlockingClient, session_id: SessionId) -> anyhow::Result<SessionId> {
     match client.call(&GetSession { session_id: session_id.clone() }) {
         Err(error) if error.code() == Some(ErrorCode::NotFound) => Err(unknown(&session_id)),
         Err(error) => Err(error.into()),
@@ -83,7 +83,7 @@ pub(super) fn ambiguous(sessions: &[&Card], wanted: &str) -> anyhow::Error {
     let line = |card: &&Card| {
         let id = card.id.get(..chars).unwrap_or(&card.id);
         let title = card.title.as_deref().unwrap_or("no title");
-        plain(&format!(
+        without_controls(&format!(
             "\n  {id}  {}  {}",
             with_host(card, &card.project.name),
             one_line(title, TITLE_CHARS_MAX)
@@ -111,7 +111,7 @@ pub(super) fn unique_prefix_chars<'a>(ids: impl Iterator<Item = &'a str>, min: u
 
 /// The cards that a name stands for: a seat, else a process of this machine, else the start of an id. A seat of this machine comes
 /// before one of the same name on another, and a process of another machine has no meaning here.
-pub(super) fn named<'a>(cards: &'a [Card], wanted: &str) -> Vec<&'a Card> {
+pub(super) fn cards_named<'a>(cards: &'a [Card], wanted: &str) -> Vec<&'a Card> {
     let live = |is: &dyn Fn(&Card) -> bool| -> Vec<&'a Card> {
         cards.iter().filter(|card| card.ended_at.is_none() && is(card)).collect()
     };
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use crate::cli::tui::tests::fleet::{card, on_host};
 
-    fn at(id: &str, pid: u32, seat: Option<&str>) -> Card {
+    fn card_with(id: &str, pid: u32, seat: Option<&str>) -> Card {
         let mut card = card(id, StateName::Idle, "Waiting for your next prompt", 5);
         card.seat.pid = Some(pid);
         card.seat.name = seat.map(str::to_owned);
@@ -162,11 +162,12 @@ mod tests {
     #[test]
     fn a_pid_is_one_of_this_machine_and_an_own_seat_comes_first() {
         let cards = [
-            on_host("build-2", &[], at("aa", 41, Some("lead"))),
-            at("bb", 42, Some("lead")),
-            on_host("build-2", &[], at("cc", 42, Some("tests"))),
+            on_host("build-2", &[], card_with("aa", 41, Some("lead"))),
+            card_with("bb", 42, Some("lead")),
+            on_host("build-2", &[], card_with("cc", 42, Some("tests"))),
         ];
-        let ids = |wanted: &str| named(&cards, wanted).iter().map(|c| c.id.to_string()).collect::<Vec<_>>();
+        let ids =
+            |wanted: &str| cards_named(&cards, wanted).iter().map(|c| c.id.to_string()).collect::<Vec<_>>();
         assert_eq!(ids("42"), ["bb"]);
         assert_eq!(ids("41"), [""; 0]);
         assert_eq!(ids("lead"), ["bb"]);
@@ -177,10 +178,10 @@ mod tests {
     #[test]
     fn an_ambiguous_name_says_by_what_it_was_found() {
         let said = |cards: &[Card], wanted: &str| {
-            let error = ambiguous(&named(cards, wanted), wanted).to_string();
+            let error = ambiguous(&cards_named(cards, wanted), wanted).to_string();
             error.lines().next().unwrap_or_default().to_owned()
         };
-        let cards = [at("ab-1", 42, Some("lead")), at("ab-2", 42, Some("lead"))];
+        let cards = [card_with("ab-1", 42, Some("lead")), card_with("ab-2", 42, Some("lead"))];
         assert_eq!(said(&cards, "42"), "2 sessions have the process 42: give the start of an id");
         assert_eq!(said(&cards, "lead"), "2 sessions have the seat lead: give the start of an id");
         assert_eq!(said(&cards, "ab"), "2 sessions start with ab: give more of the id");
@@ -189,7 +190,7 @@ mod tests {
     #[test]
     fn a_parked_session_does_not_wait() {
         let parked = flightdeck_core::session::Parking { since: Timestamp::default(), until: None };
-        let cards = [Card { parked: Some(parked), ..at("a", 1, None) }, at("b", 2, None)];
+        let cards = [Card { parked: Some(parked), ..card_with("a", 1, None) }, card_with("b", 2, None)];
         let mut waiting: Vec<&Card> = cards.iter().collect();
         keep_waiting(&mut waiting, false);
         assert_eq!(waiting.iter().map(|card| card.id.as_str()).collect::<Vec<_>>(), ["b"]);

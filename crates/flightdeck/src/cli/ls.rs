@@ -7,11 +7,11 @@ use flightdeck_core::session::state_name::Group;
 use flightdeck_core::view::card::Card;
 
 use super::card_filter::CardFilter;
-use super::draw::Listing;
+use super::draw::ListOptions;
 use super::lookup::{all_cards, board_cards};
-use super::template::Template;
+use super::template::CardTemplate;
 use super::{draw, out::Out, watch};
-use crate::client::{BoardMirror, Changes, Client};
+use crate::client::{BlockingChanges, BlockingClient, BoardMirror};
 use crate::clock;
 use crate::paths::Paths;
 
@@ -36,11 +36,11 @@ pub(super) struct LsArgs {
     filter: CardFilter,
     /// Print one line for each session: a text with fields in braces, such as '{id} {project} {state} {label}'
     #[arg(long, conflicts_with_all = ["json", "watch"])]
-    format: Option<Template>,
+    format: Option<CardTemplate>,
 }
 
 pub(super) fn run(args: &LsArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let mut client = Client::connect(paths)?;
+    let mut client = BlockingClient::connect(paths)?;
     if args.watch {
         return follow(args, client.subscribe(None)?, out);
     }
@@ -67,8 +67,8 @@ impl LsArgs {
         self.done || self.all || self.filter.names_done()
     }
 
-    fn listing(&self) -> Listing {
-        Listing { urgency_first: self.urgency, with_done: self.lists_done() }
+    fn listing(&self) -> ListOptions {
+        ListOptions { urgency_first: self.urgency, with_done: self.lists_done() }
     }
 }
 
@@ -77,7 +77,7 @@ fn filtered<'a>(args: &LsArgs, cards: impl IntoIterator<Item = &'a Card>) -> Vec
 }
 
 /// Follows the changes: on a screen in a terminal, board after board in a pipe, a line per change with `--json`.
-fn follow(args: &LsArgs, mut changes: Changes, out: &mut Out) -> anyhow::Result<u8> {
+fn follow(args: &LsArgs, changes: BlockingChanges, out: &mut Out) -> anyhow::Result<u8> {
     if args.json || !out.is_terminal() {
         Out::end_with_reader();
     }
@@ -92,16 +92,20 @@ fn follow(args: &LsArgs, mut changes: Changes, out: &mut Out) -> anyhow::Result<
         return watch::run(changes, out, |change| board.borrow_mut().apply(change), rows);
     }
     let mut board = BoardMirror::default();
-    for frame in &mut changes {
-        board.apply(frame?.change);
+    let received = watch::receive_in_thread(changes);
+    while let Ok(first) = received.recv() {
+        for frame in std::iter::once(first).chain(received.try_iter()) {
+            board.apply(frame?.change);
+        }
         let text = draw::board(out, &filtered(args, board.cards()), clock::now(), args.listing());
         writeln!(out, "{text}")?;
         out.flush()?;
+        std::thread::sleep(watch::REDRAW_EVERY);
     }
     anyhow::bail!("the daemon stopped")
 }
 
-fn print_lines(mut changes: Changes, out: &mut Out) -> anyhow::Result<u8> {
+fn print_lines(mut changes: BlockingChanges, out: &mut Out) -> anyhow::Result<u8> {
     while let Some(line) = changes.next_line() {
         writeln!(out, "{}", line?)?;
     }

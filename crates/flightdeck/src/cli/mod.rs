@@ -67,11 +67,11 @@ struct Cli {
     #[arg(long, global = true, value_name = "DIR")]
     home: Option<PathBuf>,
     #[command(subcommand)]
-    command: Command,
+    command: CliCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum CliCommand {
     /// Start the daemon and the board (the default command)
     Up(up::UpArgs),
     /// Send one hook event from standard input to the daemon; Claude Code runs this
@@ -170,11 +170,14 @@ fn with_a_command(mut args: Vec<OsString>) -> Vec<OsString> {
 /// Exit codes: 0 success, 1 failure, 2 wrong arguments.
 pub fn main() -> ExitCode {
     let args = with_a_command(std::env::args_os().skip(1).collect());
-    let cli = match Cli::try_parse_from(std::iter::once("flightdeck".into()).chain(args)) {
+    let cli = match Cli::try_parse_from(std::iter::once("flightdeck".into()).chain(args.clone())) {
         Ok(cli) => cli,
         Err(error) => {
             // Fails if the terminal is gone; then the message cannot be shown.
             let _ = error.print();
+            if error.kind() == clap::error::ErrorKind::UnknownArgument {
+                let _ = writeln!(std::io::stderr(), "{}", options_of_the_command(&args));
+            }
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
@@ -189,6 +192,20 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// `Options of answer: --message, --interrupt, …`, for a command line with an unknown option.
+fn options_of_the_command(words: &[OsString]) -> String {
+    let mut command = Cli::command();
+    let mut named = Vec::new();
+    for word in words {
+        let Some(sub) = command.find_subcommand(word).cloned() else { continue };
+        named.push(word.to_string_lossy());
+        command = sub;
+    }
+    let shown = command.get_arguments().filter(|option| !option.is_hide_set());
+    let names: Vec<String> = shown.filter_map(|option| Some(format!("--{}", option.get_long()?))).collect();
+    format!("\nOptions of {}: {}", named.join(" "), names.join(", "))
+}
+
 /// The beginning of a command line that a person can type for the same home: the program, and `--home` if the environment
 /// names another home.
 fn command_prefix(paths: &Paths) -> String {
@@ -197,62 +214,64 @@ fn command_prefix(paths: &Paths) -> String {
         .map_or("flightdeck".to_owned(), |binary| program::called(&binary, env("PATH").as_deref()));
     match Paths::resolve(None, env) {
         Ok(usual) if usual.home == paths.home => program,
-        _ => format!("{program} --home {}", program::word(&paths.home.display().to_string())),
+        _ => format!("{program} --home {}", program::shell_word(&paths.home.display().to_string())),
     }
 }
 
 fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
     let env = |name: &str| std::env::var_os(name);
-    if let Command::Completions { shell } = cli.command {
+    if let CliCommand::Completions { shell } = cli.command {
         // `generate` panics if it cannot write, and a pipe may be closed.
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut Cli::command(), "flightdeck", &mut script);
         out.write_all(&script)?;
         return Ok(0);
     }
-    if let Command::Man(args) = &cli.command {
+    if let CliCommand::Man(args) = &cli.command {
         return man::run(args, Cli::command(), out);
     }
     let paths = Paths::resolve(cli.home.as_deref(), env)?;
     match cli.command {
-        Command::Up(args) => up::run(&args, paths, out),
-        Command::Hooks(args) => {
+        CliCommand::Up(args) => up::run(&args, paths, out),
+        CliCommand::Hooks(args) => {
             let cwd = std::env::current_dir()?;
             let (binary, ask) = (std::env::current_exe()?, &mut hooks::ask_on_terminal);
             let code = hooks::run(&args, &paths, &env, &cwd, &binary, ask, out)?;
             Ok(u8::try_from(code).unwrap_or(1))
         }
-        Command::Run(args) => run::run(args, paths),
-        Command::Fleet(args) => fleet::run(&args, &paths, out),
-        Command::Ls(args) => ls::run(&args, &paths, out),
-        Command::Show(args) => show::run(&args, &paths, out),
-        Command::Explain(args) => explain::run(&args, &paths, out),
-        Command::Next(args) => next::run(&args, &paths, out),
-        Command::Tui(args) => tui::run(&args, &paths),
-        Command::Answer(args) => answer::run(&args, &paths, out),
-        Command::Policy(args) => policy::run(&args, &paths, out),
-        Command::Send(args) => terminal::send(&args, &paths, out),
-        Command::Focus(args) => terminal::focus(&args, &paths, out),
-        Command::Interrupt(args) => terminal::interrupt(&args, &paths, out),
-        Command::Peek(args) => peek::run(&args, &paths, out),
-        Command::Wait(args) => wait::run(&args, &paths, out),
-        Command::Watch(args) => change_lines::run(&args, &paths, out),
-        Command::Tmux(args) => tmux::run(&args, &paths, out),
-        Command::Hosts(args) => hosts::run(&args, &paths, out),
-        Command::Notify(args) => notify::run(&args, &paths, out),
-        Command::Status(args) => status::run(&args, &paths, out),
-        Command::Usage(args) => usage::run(&args, &paths, out),
-        Command::Log(args) => assignments::log(&args, &paths, out),
-        Command::Digest(args) => assignments::digest(&args, &paths, out),
-        Command::Effort(args) => effort::run(&args, &paths, out),
-        Command::Guard(args) => guard::run(&args, &paths, out),
-        Command::Rpc(args) => rpc::run(&args, &paths, out),
-        Command::Replay(args) => replay::run(&args, out),
-        Command::Doctor(args) => doctor::run(&args, &paths, out),
-        Command::Demo(args) => demo::run(&args, out),
-        Command::Service(args) => service::run(&args, &paths, out),
+        CliCommand::Run(args) => run::run(args, paths),
+        CliCommand::Fleet(args) => fleet::run(&args, &paths, out),
+        CliCommand::Ls(args) => ls::run(&args, &paths, out),
+        CliCommand::Show(args) => show::run(&args, &paths, out),
+        CliCommand::Explain(args) => explain::run(&args, &paths, out),
+        CliCommand::Next(args) => next::run(&args, &paths, out),
+        CliCommand::Tui(args) => tui::run(&args, &paths),
+        CliCommand::Answer(args) => answer::run(&args, &paths, out),
+        CliCommand::Policy(args) => policy::run(&args, &paths, out),
+        CliCommand::Send(args) => terminal::send(&args, &paths, out),
+        CliCommand::Focus(args) => terminal::focus(&args, &paths, out),
+        CliCommand::Interrupt(args) => terminal::interrupt(&args, &paths, out),
+        CliCommand::Peek(args) => peek::run(&args, &paths, out),
+        CliCommand::Wait(args) => wait::run(&args, &paths, out),
+        CliCommand::Watch(args) => change_lines::run(&args, &paths, out),
+        CliCommand::Tmux(args) => tmux::run(&args, &paths, out),
+        CliCommand::Hosts(args) => hosts::run(&args, &paths, out),
+        CliCommand::Notify(args) => notify::run(&args, &paths, out),
+        CliCommand::Status(args) => status::run(&args, &paths, out),
+        CliCommand::Usage(args) => usage::run(&args, &paths, out),
+        CliCommand::Log(args) => assignments::log(&args, &paths, out),
+        CliCommand::Digest(args) => assignments::digest(&args, &paths, out),
+        CliCommand::Effort(args) => effort::run(&args, &paths, out),
+        CliCommand::Guard(args) => guard::run(&args, &paths, out),
+        CliCommand::Rpc(args) => rpc::run(&args, &paths, out),
+        CliCommand::Replay(args) => replay::run(&args, out),
+        CliCommand::Doctor(args) => doctor::run(&args, &paths, out),
+        CliCommand::Demo(args) => demo::run(&args, out),
+        CliCommand::Service(args) => service::run(&args, &paths, out),
         // `main.rs` runs `hook` and `statusline` before it comes here; `completions` and `man` have returned above.
-        Command::Hook | Command::Statusline | Command::Completions { .. } | Command::Man(_) => Ok(0),
+        CliCommand::Hook | CliCommand::Statusline | CliCommand::Completions { .. } | CliCommand::Man(_) => {
+            Ok(0)
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::lookup::{board_cards, keep_waiting};
 use super::requests::{self, ShortAskIds};
 use super::{command_prefix, draw, out::Out, show};
-use crate::client::Client;
+use crate::client::BlockingClient;
 use crate::clock;
 use crate::paths::Paths;
 
@@ -21,7 +21,7 @@ pub(super) struct NextArgs {
 
 /// Exits 1 if no session waits, so that a script can tell.
 pub(super) fn run(args: &NextArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let board = board_cards(&mut Client::connect(paths)?)?;
+    let board = board_cards(&mut BlockingClient::connect(paths)?)?;
     let mut cards: Vec<_> = board.iter().collect();
     keep_waiting(&mut cards, args.urgency);
     let first = cards.first().copied();

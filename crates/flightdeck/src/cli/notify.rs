@@ -6,7 +6,7 @@ use clap::Subcommand;
 use flightdeck_protocol::notify::TestNotify;
 
 use super::out::Out;
-use crate::client::Client;
+use crate::client::BlockingClient;
 use crate::paths::Paths;
 
 #[derive(Debug, clap::Args)]
@@ -31,7 +31,7 @@ enum NotifyCommand {
 /// Exits 1 if the test failed for a target, or if there is none.
 pub(super) fn run(args: &NotifyArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let NotifyCommand::Test { target, json } = &args.command;
-    let reply = Client::connect(paths)?.call_raw(&TestNotify { target: target.clone() })?;
+    let reply = BlockingClient::connect(paths)?.call_raw(&TestNotify { target: target.clone() })?;
     let tests = reply.decode()?;
     if *json {
         out.json(&reply.json()?)?;

@@ -42,7 +42,7 @@ impl Out {
     }
 
     #[cfg(test)]
-    pub(super) fn plain(width: usize) -> Self {
+    pub(super) fn without_colour(width: usize) -> Self {
         Self { stdout: io::stdout(), colour: false, width, padded: true }
     }
 

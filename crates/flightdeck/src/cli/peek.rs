@@ -6,7 +6,7 @@ use flightdeck_protocol::terminal::Peek;
 
 use super::lookup::find_session;
 use super::out::Out;
-use crate::client::Client;
+use crate::client::BlockingClient;
 use crate::paths::Paths;
 
 #[derive(Debug, clap::Args)]
@@ -19,7 +19,7 @@ pub(super) struct PeekArgs {
 }
 
 pub(super) fn run(args: &PeekArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let mut client = Client::connect(paths)?;
+    let mut client = BlockingClient::connect(paths)?;
     let session_id = find_session(&mut client, &args.session)?;
     let reply = client.call_raw(&Peek { session_id })?;
     match args.json {

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use flightdeck_core::approval::answer::{Answer, Decision};
-use flightdeck_core::approval::policy::{Policy, Request, Rule};
+use flightdeck_core::approval::policy::{Policy, PolicyRequest, PolicyRule};
 use flightdeck_core::approval::resolution::AnsweredBy;
-use flightdeck_core::ids::SessionId;
+use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::log::approvals::ANSWERED;
 use flightdeck_core::log::record::{EventId, Record, Source};
 use flightdeck_core::log::subject::Subject;
@@ -20,8 +20,8 @@ use serde_json::Value;
 
 use super::draw::{self, count, paint};
 use super::out::Out;
-use super::usage::since;
-use crate::client::Client;
+use super::usage::parse_since_option;
+use crate::client::BlockingClient;
 use crate::clock;
 use crate::config::Config;
 use crate::paths::Paths;
@@ -32,14 +32,14 @@ const EXAMPLE_CHARS_MAX: usize = 100;
 #[derive(Debug, clap::Args)]
 pub(super) struct PolicyArgs {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<PolicyCommand>,
     /// Print JSON
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum PolicyCommand {
     /// Show what the rules of config.toml would have answered so far, even if the policy is off
     Test(SinceArgs),
     /// List the requests that the policy answered
@@ -55,7 +55,10 @@ struct SinceArgs {
 
 impl SinceArgs {
     fn since(&self) -> anyhow::Result<Option<Timestamp>> {
-        self.since.as_deref().map(|text| since(text, clock::now(), &TimeZone::system())).transpose()
+        self.since
+            .as_deref()
+            .map(|text| parse_since_option(text, clock::now(), &TimeZone::system()))
+            .transpose()
     }
 }
 
@@ -63,15 +66,15 @@ pub(super) fn run(args: &PolicyArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     let config = Config::read(&paths.config)?;
     match &args.command {
         None => rules(&config.policy, paths, args.json, out)?,
-        Some(Command::Test(wanted)) => {
+        Some(PolicyCommand::Test(wanted)) => {
             let holds = config.hold_rules(config.hold_seconds());
             let mut test = PolicyTest::new(config.policy, holds);
             each_event(paths, wanted.since()?, |event| test.add(event))?;
             let report = test.report();
             if args.json { out.json(&report)? } else { draw_report(&report, out)? }
         }
-        Some(Command::Log(wanted)) => {
-            let mut log = Log::default();
+        Some(PolicyCommand::Log(wanted)) => {
+            let mut log = PolicyLog::default();
             each_event(paths, wanted.since()?, |event| log.add(event))?;
             if args.json { out.json(&log.lines)? } else { log.draw(out)? }
         }
@@ -94,7 +97,7 @@ struct RuleReport<'a> {
 }
 
 fn rules(policy: &Policy, paths: &Paths, json: bool, out: &mut Out) -> anyhow::Result<()> {
-    let word = |rule: &Rule| if rule.allows() { "allow" } else { "deny" };
+    let word = |rule: &PolicyRule| if rule.allows() { "allow" } else { "deny" };
     if json {
         let rules = policy.rules.iter();
         let rules = rules.map(|rule| RuleReport {
@@ -126,7 +129,7 @@ fn rules(policy: &Policy, paths: &Paths, json: bool, out: &mut Out) -> anyhow::R
 fn into_record(event: PolicyEvent) -> Record {
     let id = EventId::parse(&event.id).unwrap_or_default();
     let subject = event.session_id.map_or(Subject::None, Subject::Session);
-    let mut record = Record::ours(Source::Hook, &event.name, subject, event.payload, id);
+    let mut record = Record::noticed_here(Source::Hook, &event.name, subject, event.payload, id);
     record.received_at = event.received_at;
     record.agent_id = event.agent_id;
     record.envelope.project_dir = event.project_dir;
@@ -136,7 +139,7 @@ fn into_record(event: PolicyEvent) -> Record {
 
 /// Passes all requests and answers of the log to `take`, oldest first.
 fn each_event(paths: &Paths, since: Option<Timestamp>, mut take: impl FnMut(&Record)) -> anyhow::Result<()> {
-    let mut client = Client::connect(paths)?;
+    let mut client = BlockingClient::connect(paths)?;
     let mut after = Some(0);
     while after.is_some() {
         let page = client.call(&GetPolicyHistory { after })?;
@@ -181,17 +184,17 @@ fn rows(title: &str, rows: &[PolicyRow], out: &mut Out) -> anyhow::Result<()> {
 
 /// The requests that the policy answered, oldest first.
 #[derive(Debug, Default)]
-struct Log {
+struct PolicyLog {
     /// The summary of each request, until it is answered.
-    asked: HashMap<String, String>,
-    lines: Vec<Line>,
+    asked: HashMap<AskId, String>,
+    lines: Vec<PolicyLogLine>,
 }
 
 #[derive(Debug, Serialize)]
-struct Line {
+struct PolicyLogLine {
     at: Timestamp,
     session_id: SessionId,
-    ask_id: String,
+    ask_id: AskId,
     decision: Decision,
     rule: Option<String>,
     /// `None` if the request is no longer in the log.
@@ -201,21 +204,21 @@ struct Line {
 /// The payload of an event about an ask.
 #[derive(Deserialize)]
 struct AskPayload {
-    ask_id: String,
+    ask_id: AskId,
     #[serde(default)]
     answer: Value,
 }
 
-impl Log {
+impl PolicyLog {
     fn add(&mut self, record: &Record) {
-        if let Some(request) = Request::from_record(record) {
-            self.asked.insert(record.id.to_string(), one_line(&request.summary(), EXAMPLE_CHARS_MAX));
+        if let Some(request) = PolicyRequest::from_record(record) {
+            self.asked.insert(AskId::from(record.id), one_line(&request.summary(), EXAMPLE_CHARS_MAX));
         }
         let Ok(payload) = AskPayload::deserialize(Value::Object(record.payload.clone())) else { return };
         let what = self.asked.remove(&payload.ask_id);
         let Ok(answer) = serde_json::from_value::<Answer>(payload.answer) else { return };
-        if record.name == ANSWERED && answer.by() == AnsweredBy::Policy {
-            self.lines.push(Line {
+        if record.name == ANSWERED && answer.answered_by() == AnsweredBy::Policy {
+            self.lines.push(PolicyLogLine {
                 at: record.received_at,
                 session_id: record.session_id().cloned().unwrap_or_default(),
                 ask_id: payload.ask_id,

@@ -4,7 +4,6 @@ use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use flightdeck_core::assignment::intent;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::event::Event;
@@ -29,7 +28,6 @@ pub(super) struct ReplayArgs {
 }
 
 pub(super) fn run(args: &ReplayArgs, out: &mut Out) -> anyhow::Result<u8> {
-    intent::prepare();
     let mut fleet = Fleet::new(Rules::default());
     for (i, line) in read(&args.file)?.lines().enumerate() {
         let line = line?;
@@ -84,7 +82,7 @@ fn object<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Map<String, Value>>,
 
 /// One line of the output with `--json`.
 #[derive(Serialize)]
-struct Line<'a> {
+struct RecordedLine<'a> {
     event: &'a str,
     at: Timestamp,
     session: Option<Card>,
@@ -118,7 +116,7 @@ fn apply(fleet: &mut Fleet, hook: ReplayLine, seq: u64, bytes: usize) -> anyhow:
 fn print(fleet: &Fleet, applied: &Applied, json: bool, out: &mut Out) -> anyhow::Result<()> {
     let card = fleet.get(&applied.session_id).map(|s| view::card(s, fleet.rules()));
     if json {
-        return out.json_line(&Line { event: &applied.name, at: applied.at, session: card });
+        return out.json_line(&RecordedLine { event: &applied.name, at: applied.at, session: card });
     }
     let clock = applied.at.to_string().get(11..23).unwrap_or_default().to_owned();
     let id: String = applied.session_id.chars().take(8).collect();

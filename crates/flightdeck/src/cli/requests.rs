@@ -9,9 +9,9 @@ use flightdeck_core::ids::AskId;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view::card::Card;
 
-use super::ask_text::{plain, summary};
+use super::ask_text::{summary, without_controls};
 use super::line::column;
-use super::lookup::{ambiguous, keep_waiting, named, unique_prefix_chars};
+use super::lookup::{ambiguous, cards_named, keep_waiting, unique_prefix_chars};
 use super::{draw, out::Out, owner};
 
 /// Fewest characters of a request's id that are printed. The ninth character of a session's id is a hyphen, so these never
@@ -44,7 +44,7 @@ impl ShortAskIds {
         Self { chars: unique_prefix_chars(ids, ID_CHARS_MIN) }
     }
 
-    pub(super) fn short<'a>(&self, id: &'a AskId) -> &'a str {
+    pub(super) fn shortened<'a>(&self, id: &'a AskId) -> &'a str {
         id.get(..self.chars).unwrap_or(id)
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn find_ask<'a>(cards: &'a [Card], target: &str) -> anyhow::Result<&'
         let first = open_asks(waiting).map(|(_, ask)| ask).next();
         return first.context("no session waits for an answer");
     }
-    match named(cards, target).as_slice() {
+    match cards_named(cards, target).as_slice() {
         [] => by_start_of_id(cards, target),
         [session] => only_open_ask(cards, session, target),
         sessions => Err(ambiguous(sessions, target)),
@@ -101,7 +101,12 @@ fn only_open_ask<'a>(cards: &[Card], session: &'a Card, target: &str) -> anyhow:
 fn candidates(cards: &[Card], asks: &[(&Card, &AskCard)]) -> String {
     let ids = ShortAskIds::on_board(cards);
     let line = |(card, ask): &(&Card, &AskCard)| {
-        format!("  {}  {}  {}", ids.short(&ask.id), plain(&card.project.name), plain(&summary(ask)))
+        format!(
+            "  {}  {}  {}",
+            ids.shortened(&ask.id),
+            without_controls(&card.project.name),
+            without_controls(&summary(ask))
+        )
     };
     asks.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -125,8 +130,8 @@ pub(super) fn list(cards: &[Card], now: Timestamp, json: bool, out: &mut Out) ->
         let session = card.id.get(..SESSION_ID_CHARS).unwrap_or(&card.id);
         let project = column(out, &owner::with_host(card, &card.project.name), PROJECT_COLUMNS);
         let seat = card.seat.name.as_deref().map(|name| format!("{name}  ")).unwrap_or_default();
-        let id = ids.short(&ask.id);
-        writeln!(out, "{id}  {age}  {session}  {project}  {seat}{}{place}", plain(&summary(ask)))?;
+        let id = ids.shortened(&ask.id);
+        writeln!(out, "{id}  {age}  {session}  {project}  {seat}{}{place}", without_controls(&summary(ask)))?;
     }
     Ok(u8::from(open.is_empty()))
 }
@@ -135,7 +140,7 @@ pub(super) fn list(cards: &[Card], now: Timestamp, json: bool, out: &mut Out) ->
 /// `answer`.
 pub(super) fn lines(card: &Card, ids: ShortAskIds, program: &str) -> String {
     let mut text = String::new();
-    let mut line = |name: &str, value: &str| text += &format!("  {name:<10} {}\n", plain(value));
+    let mut line = |name: &str, value: &str| text += &format!("  {name:<10} {}\n", without_controls(value));
     for ask in &card.asks {
         match &ask.resolution {
             Some(resolution) => {
@@ -145,7 +150,9 @@ pub(super) fn lines(card: &Card, ids: ShortAskIds, program: &str) -> String {
                 line("request", &summary(ask));
                 match owner::refusal(card, "answer") {
                     Some(why) => line("answer", &why),
-                    None => commands(ask, ids.short(&ask.id), program).iter().for_each(|c| line("answer", c)),
+                    None => {
+                        commands(ask, ids.shortened(&ask.id), program).iter().for_each(|c| line("answer", c))
+                    }
                 }
             }
         }
@@ -157,7 +164,7 @@ pub(super) fn lines(card: &Card, ids: ShortAskIds, program: &str) -> String {
 fn resolution_words(resolution: &ResolutionCard) -> String {
     let by = resolution.by.map(|by| format!(" ({})", by.as_str())).unwrap_or_default();
     let message = resolution.message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
-    format!("{}{by}{message}", resolution.how.words()).replace('\n', " ")
+    format!("{}{by}{message}", resolution.how.in_words()).replace('\n', " ")
 }
 
 /// The commands that answer the request, as one types them.

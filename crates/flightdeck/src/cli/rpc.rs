@@ -3,24 +3,14 @@
 use std::io::{Read, Write};
 
 use anyhow::{Context, bail};
+use flightdeck_hook::CLIENT_VARIABLES;
 use flightdeck_protocol::schema::{self, CommandSchema};
 use serde_json::{Map, Value};
 
 use super::out::Out;
-use crate::client::Client;
+use crate::client::BlockingClient;
 use crate::frame::FRAME_BYTES_MAX;
 use crate::paths::Paths;
-
-/// The variables of the environment that are sent to the daemon: the same names that a hook sends.
-const ENV_NAMES: [&str; 7] = [
-    "AGENT_ID",
-    "FLIGHTDECK_SEAT",
-    "TMUX",
-    "TMUX_PANE",
-    "CLAUDE_PID",
-    "CLAUDE_PROJECT_DIR",
-    "CLAUDE_CODE_ENTRYPOINT",
-];
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exits 1 and prints the daemon's reason if the command is refused.")]
@@ -45,9 +35,10 @@ pub(super) fn run(args: &RpcArgs, paths: &Paths, out: &mut Out) -> anyhow::Resul
         bail!("`subscribe` never ends: use `flightdeck watch --json`");
     }
     let arguments = arguments(args.arguments.as_deref())?;
-    let env =
-        ENV_NAMES.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?.into())));
-    let data = Client::connect(paths)?.call_named(command, &arguments, &env.collect())?;
+    let env = CLIENT_VARIABLES
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?.into())));
+    let data = BlockingClient::connect(paths)?.call_named(command, &arguments, &env.collect())?;
     out.json_line(&data)?;
     Ok(0)
 }

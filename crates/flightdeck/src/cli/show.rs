@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use flightdeck_core::approval::answer::Answer;
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::approvals::ANSWERED;
 use flightdeck_core::session::Failure;
@@ -11,11 +12,13 @@ use flightdeck_core::usage::amounts::Cost;
 use flightdeck_core::view::card::Card;
 use flightdeck_core::view::timeline::TimelineEvent;
 use flightdeck_protocol::sessions::{GetSession, ListEvents};
+use serde::Deserialize;
+use serde_json::Value;
 
 use super::lookup::{board_cards, find_session};
 use super::requests::{self, ShortAskIds};
 use super::{command_prefix, draw, out::Out, owner};
-use crate::client::Client;
+use crate::client::BlockingClient;
 use crate::clock;
 use crate::paths::Paths;
 
@@ -37,7 +40,7 @@ pub(super) struct ShowArgs {
 }
 
 pub(super) fn run(args: &ShowArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let mut client = Client::connect(paths)?;
+    let mut client = BlockingClient::connect(paths)?;
     let session_id = find_session(&mut client, &args.id)?;
     let session = client.call_raw(&GetSession { session_id: session_id.clone() })?;
     if args.json {
@@ -54,7 +57,12 @@ pub(super) fn run(args: &ShowArgs, paths: &Paths, out: &mut Out) -> anyhow::Resu
 }
 
 /// Prints the newest events, the oldest of them first.
-fn print_events(client: &mut Client, id: SessionId, count: usize, out: &mut Out) -> anyhow::Result<()> {
+fn print_events(
+    client: &mut BlockingClient,
+    id: SessionId,
+    count: usize,
+    out: &mut Out,
+) -> anyhow::Result<()> {
     let newest = ListEvents {
         session_id: id,
         before: Some(LAST_SEQ),
@@ -74,11 +82,17 @@ fn print_events(client: &mut Client, id: SessionId, count: usize, out: &mut Out)
     Ok(())
 }
 
+/// The part of an answer's payload that is shown.
+#[derive(Deserialize)]
+struct AnsweredPayload {
+    answer: Answer,
+}
+
 /// What the person wrote with an answer.
 fn message_of(event: &TimelineEvent) -> Option<String> {
-    let payload = event.payload.as_ref().filter(|_| event.name == ANSWERED)?;
-    let message = payload.get("answer")?.get("message")?.as_str()?;
-    Some(one_line(message, MESSAGE_CHARS_MAX))
+    let payload = event.payload.clone().filter(|_| event.name == ANSWERED)?;
+    let payload = AnsweredPayload::deserialize(Value::Object(payload)).ok()?;
+    Some(one_line(payload.answer.message.as_deref()?, MESSAGE_CHARS_MAX))
 }
 
 /// The card, one line per field.
@@ -148,8 +162,8 @@ fn failed(card: &Card, failure: &Failure) -> String {
 fn context(card: &Card) -> Option<String> {
     let context = card.context.as_ref()?;
     let of = context.window.zip(context.percent);
-    let of = of.map_or_else(String::new, |(w, p)| format!(" of {} ({p} %)", draw::short(w)));
-    Some(format!("{}{of}", draw::short(context.tokens)))
+    let of = of.map_or_else(String::new, |(w, p)| format!(" of {} ({p} %)", draw::short_number(w)));
+    Some(format!("{}{of}", draw::short_number(context.tokens)))
 }
 
 fn cost(cost: &Cost) -> String {

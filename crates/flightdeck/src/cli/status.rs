@@ -8,7 +8,7 @@ use flightdeck_protocol::hooks::HookStatus;
 use flightdeck_protocol::notify::NotifyTargetStatus;
 
 use super::{draw, fleet_line, out::Out};
-use crate::client::{Client, ClientError};
+use crate::client::{BlockingClient, ClientError};
 use crate::config::Config;
 use crate::config::live::restart_reason;
 use crate::daemon::NO_HOOKS_IN_A_DEMO;
@@ -29,10 +29,10 @@ pub(super) struct StatusArgs {
 /// Exits 1 if the daemon is degraded.
 pub(super) fn run(args: &StatusArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     if args.line {
-        writeln!(out, "{}", fleet_line::line(paths))?;
+        writeln!(out, "{}", fleet_line::read_fleet_line(paths))?;
         return Ok(0);
     }
-    let mut client = Client::connect(paths).map_err(|error| with_broken_config(error, paths))?;
+    let mut client = BlockingClient::connect(paths).map_err(|error| with_broken_config(error, paths))?;
     let reply = client.call_raw(&GetStatus {})?;
     let status = reply.decode()?;
     if args.json {

@@ -1,37 +1,29 @@
 //! The client's suggestions ("always allow …") in words.
 
+use flightdeck_core::wire::suggestion::{PermissionRule, SuggestedChange, Suggestion};
 use serde_json::Value;
 
 /// What accepting the suggestion changes. A suggestion of an unknown kind is named by its type.
-pub(super) fn words(suggestion: &Value) -> String {
-    let text = |key: &str| suggestion.get(key).and_then(Value::as_str);
-    let what = match text("type") {
-        Some("addRules") => format!("always {} {}", text("behavior").unwrap_or("allow"), rules(suggestion)),
-        Some("addDirectories") => format!("work in {} too", names(suggestion, "directories")),
-        Some("setMode") => mode(text("mode").unwrap_or_default()),
-        kind => kind.unwrap_or("unknown").to_owned(),
+pub(super) fn suggestion_sentence(suggestion: &Value) -> String {
+    let Suggestion { change, destination } = Suggestion::parse(suggestion);
+    let what = match change {
+        SuggestedChange::AddRules { behavior, rules } => {
+            format!("always {behavior} {}", rules.into_iter().map(rule_text).collect::<Vec<_>>().join(", "))
+        }
+        SuggestedChange::AddDirectories(folders) => format!("work in {} too", folders.join(", ")),
+        SuggestedChange::SetMode(name) => mode(name),
+        SuggestedChange::Other(kind) => kind.to_owned(),
     };
-    match text("destination").map(place) {
+    match destination.map(in_destination) {
         Some(place) => format!("{what} {place}"),
         None => what,
     }
 }
 
-fn names(suggestion: &Value, key: &str) -> String {
-    let items = suggestion.get(key).and_then(Value::as_array).into_iter().flatten();
-    items.filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
-}
-
-/// The patterns of the rules; a rule without one covers the whole tool.
-fn rules(suggestion: &Value) -> String {
-    let rules = suggestion.get("rules").and_then(Value::as_array).into_iter().flatten();
-    rules.map(rule).collect::<Vec<_>>().join(", ")
-}
-
-fn rule(rule: &Value) -> String {
-    let text = |key: &str| rule.get(key).and_then(Value::as_str);
-    let tool = text("toolName").unwrap_or("?");
-    match text("ruleContent") {
+/// The pattern of the rule; a rule without one covers the whole tool.
+fn rule_text(rule: PermissionRule<'_>) -> String {
+    let tool = rule.tool.unwrap_or("?");
+    match rule.content {
         None => tool.to_owned(),
         Some(pattern) if tool == "Bash" => pattern.to_owned(),
         // The client's rules write absolute paths with two leading slashes.
@@ -51,7 +43,7 @@ fn mode(mode: &str) -> String {
     }
 }
 
-fn place(destination: &str) -> String {
+fn in_destination(destination: &str) -> String {
     match destination {
         "session" => "in this session".to_owned(),
         "localSettings" => "in this checkout".to_owned(),
@@ -71,9 +63,9 @@ mod tests {
         let rule = json!({"type": "addRules", "behavior": "allow", "destination": "projectSettings",
             "rules": [{"toolName": "Read", "ruleContent": "//srv/data/**"}, {"toolName": "WebSearch"}]});
         let folder = json!({"type": "addDirectories", "directories": ["/a", "/b"], "destination": "session"});
-        assert_eq!(words(&rule), "always allow Read /srv/data/**, WebSearch in this project");
-        assert_eq!(words(&folder), "work in /a, /b too in this session");
-        assert_eq!(words(&json!({"type": "setMode", "mode": "plan"})), "plan first");
-        assert_eq!(words(&json!({"type": "later"})), "later");
+        assert_eq!(suggestion_sentence(&rule), "always allow Read /srv/data/**, WebSearch in this project");
+        assert_eq!(suggestion_sentence(&folder), "work in /a, /b too in this session");
+        assert_eq!(suggestion_sentence(&json!({"type": "setMode", "mode": "plan"})), "plan first");
+        assert_eq!(suggestion_sentence(&json!({"type": "later"})), "later");
     }
 }

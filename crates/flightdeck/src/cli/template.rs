@@ -1,7 +1,7 @@
 //! `--format '{project}: {label}'`: one line of text for each session, for scripts.
 
 use anyhow::bail;
-use flightdeck_core::text::plain;
+use flightdeck_core::text::without_controls;
 use serde_json::Value;
 
 /// Short names of fields that lie deeper in a card.
@@ -24,16 +24,16 @@ const SHORT_NAMES: [(&str, &str); 14] = [
 
 /// A text with the fields of a card in braces. `{{` and `}}` are braces, `\\t` and `\\n` a tab and a new line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Template(Vec<Piece>);
+pub(super) struct CardTemplate(Vec<TemplatePiece>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum TemplatePiece {
     Text(String),
     /// A path into the JSON of a card: `agent_state.label`.
     Field(String),
 }
 
-impl std::str::FromStr for Template {
+impl std::str::FromStr for CardTemplate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -46,18 +46,18 @@ impl std::str::FromStr for Template {
                 ('\\', Some('n')) => literal.extend(chars.next().map(|_| '\n')),
                 ('{', _) => {
                     let name: String = chars.by_ref().take_while(|c| *c != '}').collect();
-                    pieces.push(Piece::Text(std::mem::take(&mut literal)));
-                    pieces.push(Piece::Field(field(&name)?));
+                    pieces.push(TemplatePiece::Text(std::mem::take(&mut literal)));
+                    pieces.push(TemplatePiece::Field(parse_field(&name)?));
                 }
                 _ => literal.push(c),
             }
         }
-        pieces.push(Piece::Text(literal));
+        pieces.push(TemplatePiece::Text(literal));
         Ok(Self(pieces))
     }
 }
 
-fn field(name: &str) -> Result<String, String> {
+fn parse_field(name: &str) -> Result<String, String> {
     let known = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     if name.is_empty() || !name.chars().all(known) {
         return Err(format!("{{{name}}} is not a field: write {{id}}, {{project}}, {{state}}, {{label}}, …"));
@@ -66,14 +66,14 @@ fn field(name: &str) -> Result<String, String> {
     Ok(short.map_or(name, |(_, path)| path).to_owned())
 }
 
-impl Template {
+impl CardTemplate {
     /// The line of one card, given as JSON. A field without a value is empty.
     pub(super) fn fill(&self, card: &Value) -> anyhow::Result<String> {
         let mut line = String::new();
         for piece in &self.0 {
             match piece {
-                Piece::Text(text) => line += text,
-                Piece::Field(path) => line += &value_at(card, path)?,
+                TemplatePiece::Text(text) => line += text,
+                TemplatePiece::Field(path) => line += &value_at(card, path)?,
             }
         }
         Ok(line)
@@ -96,7 +96,7 @@ fn value_at(card: &Value, path: &str) -> anyhow::Result<String> {
     }
     Ok(match value {
         Value::Null => String::new(),
-        Value::String(text) => plain(text).replace('\n', " "),
+        Value::String(text) => without_controls(text).replace('\n', " "),
         other => other.to_string(),
     })
 }
@@ -109,7 +109,7 @@ mod tests {
     fn filled(template: &str) -> String {
         let card = json!({"id": "a1", "project": {"name": "api"}, "agent_state": {"label": "Asks:\nwhich?"},
             "context": null, "seat": {"pid": 7}, "asks": [{"id": "q"}]});
-        template.parse::<Template>().unwrap().fill(&card).unwrap_or_else(|error| error.to_string())
+        template.parse::<CardTemplate>().unwrap().fill(&card).unwrap_or_else(|error| error.to_string())
     }
 
     #[test]
@@ -122,6 +122,6 @@ mod tests {
     #[test]
     fn a_name_that_no_card_has_is_an_error() {
         assert!(filled("{nonsense}").contains("no field nonsense"));
-        assert!("{a b}".parse::<Template>().is_err() && "{}".parse::<Template>().is_err());
+        assert!("{a b}".parse::<CardTemplate>().is_err() && "{}".parse::<CardTemplate>().is_err());
     }
 }

@@ -10,7 +10,7 @@ use flightdeck_protocol::{Command, ErrorReply};
 
 use super::lookup::find_session;
 use super::out::Out;
-use crate::client::{Client, ClientError, RawReply};
+use crate::client::{BlockingClient, ClientError, RawReply};
 use crate::paths::Paths;
 
 #[derive(Debug, clap::Args)]
@@ -92,7 +92,7 @@ pub(super) struct InterruptArgs {
 pub(super) fn send(args: &SendArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let from_stdin = args.text == ["-"];
     let text = if from_stdin { read_stdin()? } else { args.text.join(" ") };
-    let mut client = Client::connect(paths)?;
+    let mut client = BlockingClient::connect(paths)?;
     let mut request = SendPrompt {
         session_id: find_session(&mut client, &args.session)?,
         text,
@@ -150,7 +150,7 @@ fn choose_and_change(request: &SendPrompt, refusal: &ErrorReply) -> anyhow::Resu
 
 /// The inner error is the daemon's refusal.
 fn try_call<R: Command>(
-    client: &mut Client,
+    client: &mut BlockingClient,
     request: &R,
 ) -> Result<Result<RawReply<R>, ErrorReply>, ClientError> {
     match client.call_raw(request) {
@@ -174,7 +174,7 @@ fn hint(refusal: &ErrorReply) -> Option<&'static str> {
 }
 
 pub(super) fn focus(args: &FocusArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let mut client = Client::connect(paths)?;
+    let mut client = BlockingClient::connect(paths)?;
     let session_id = find_session(&mut client, &args.session)?;
     match try_call(&mut client, &Focus { session_id })? {
         Ok(reply) => {
@@ -186,7 +186,7 @@ pub(super) fn focus(args: &FocusArgs, paths: &Paths, out: &mut Out) -> anyhow::R
 }
 
 pub(super) fn interrupt(args: &InterruptArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let mut client = Client::connect(paths)?;
+    let mut client = BlockingClient::connect(paths)?;
     let session_id = find_session(&mut client, &args.session)?;
     let mut request = Interrupt { session_id, confirm: args.yes, stop: args.stop };
     loop {

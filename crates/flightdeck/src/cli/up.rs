@@ -8,7 +8,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::out::Out;
 use crate::config::Config;
-use crate::daemon::{self, Options, Running};
+use crate::daemon::{self, DaemonOptions, Running};
 use crate::log;
 use crate::paths::Paths;
 use crate::process;
@@ -48,7 +48,7 @@ pub(super) fn run(args: &UpArgs, paths: Paths, out: &mut Out) -> anyhow::Result<
         true => ClientVersion::assumed(),
         false => ClientVersion::find(&|| settings::ask_claude(&env), &config_dir),
     };
-    let options = Options {
+    let options = DaemonOptions {
         port: args.port,
         bind: args.bind,
         token: config.token(&env)?,
@@ -70,7 +70,7 @@ pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()
 }
 
-async fn serve(options: Options, open: bool, out: &mut Out) -> anyhow::Result<u8> {
+async fn serve(options: DaemonOptions, open: bool, out: &mut Out) -> anyhow::Result<u8> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = match process::outlives_its_terminal() {

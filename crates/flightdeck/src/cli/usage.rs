@@ -13,16 +13,16 @@ use flightdeck_core::wire::status_line::Limit;
 use flightdeck_protocol::usage::{ControlIndexing, GetUsage};
 use jiff::tz::TimeZone;
 
-use super::draw::{self, paint, short};
+use super::draw::{self, paint, short_number};
 use super::lookup::all_cards;
 use super::out::Out;
-use crate::client::Client;
+use crate::client::BlockingClient;
 use crate::clock;
 use crate::config::Config;
 use crate::paths::Paths;
 use crate::settings;
 use crate::transcripts::standalone_scan;
-use crate::usage::{Group, Report, Spent, parse_since};
+use crate::usage::{Report, Spent, UsageRow, parse_since};
 
 /// Rows of projects and sessions that are printed; `--json` has more.
 const ROWS_SHOWN: usize = 12;
@@ -51,10 +51,10 @@ pub(super) struct UsageArgs {
 pub(super) fn run(args: &UsageArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     if let Some(wish) = &args.index {
         let request = ControlIndexing { pause: Some(wish == "pause") };
-        let progress = Client::connect(paths)?.call_raw(&request)?;
+        let progress = BlockingClient::connect(paths)?.call_raw(&request)?;
         return out.json(&progress.json()?).map(|()| 0);
     }
-    let (mut report, others) = match Client::connect(paths) {
+    let (mut report, others) = match BlockingClient::connect(paths) {
         Ok(mut client) if !args.no_daemon => {
             let request = GetUsage { since: args.since.clone(), refresh: true, ..GetUsage::default() };
             let report = client.call(&request)?;
@@ -108,7 +108,7 @@ fn draw_other_hosts(hosts: &BTreeMap<String, HostUsage>, out: &mut Out) -> anyho
         "\nNot in these sums: whole sessions of other hosts. `flightdeck usage` on a host has its days."
     )?;
     for (host, used) in hosts {
-        let (money, tokens) = (draw::money(used.usd_micros), short(used.tokens));
+        let (money, tokens) = (draw::money(used.usd_micros), short_number(used.tokens));
         let kind = if used.sessions == 1 { "session" } else { "sessions" };
         writeln!(out, "  {host:<20} {money:>11} {tokens:>8} tokens  {} {kind}", used.sessions)?;
     }
@@ -118,7 +118,7 @@ fn draw_other_hosts(hosts: &BTreeMap<String, HostUsage>, out: &mut Out) -> anyho
 fn read_transcripts(args: &UsageArgs, paths: &Paths) -> anyhow::Result<Report> {
     let projects = projects()?;
     let (zone, now) = (TimeZone::system(), clock::now());
-    let since = args.since.as_deref().map(|text| since(text, now, &zone)).transpose()?;
+    let since = args.since.as_deref().map(|text| parse_since_option(text, now, &zone)).transpose()?;
     let prices = Config::read(&paths.config)?.prices()?;
     let (report, failed) = standalone_scan::report(&projects, &prices, zone, since, now);
     if failed > 0 {
@@ -128,7 +128,7 @@ fn read_transcripts(args: &UsageArgs, paths: &Paths) -> anyhow::Result<Report> {
 }
 
 /// Parses the value of `--since`.
-pub(super) fn since(text: &str, now: Timestamp, zone: &TimeZone) -> anyhow::Result<Timestamp> {
+pub(super) fn parse_since_option(text: &str, now: Timestamp, zone: &TimeZone) -> anyhow::Result<Timestamp> {
     parse_since(text, now, zone).with_context(|| {
         format!("cannot parse --since {text}: try today, 7d, 2026-11-15 or an RFC 3339 time")
     })
@@ -190,7 +190,7 @@ fn used(limit: &Limit) -> String {
 
 fn table<'a>(
     title: &str,
-    groups: impl Iterator<Item = &'a Group>,
+    groups: impl Iterator<Item = &'a UsageRow>,
     total: usize,
     out: &mut Out,
 ) -> anyhow::Result<()> {
@@ -209,7 +209,7 @@ fn table<'a>(
             out,
             "  {name}{pad} {:>11} {bar} {:>8} tokens{unknown}",
             money(&group.spent),
-            short(tokens)
+            short_number(tokens)
         )?;
     }
     if total > groups.len() {
@@ -218,7 +218,7 @@ fn table<'a>(
     Ok(writeln!(out)?)
 }
 
-fn name(group: &Group) -> String {
+fn name(group: &UsageRow) -> String {
     match &group.project {
         Some(project) => {
             let id: String = group.key.chars().take(8).collect();
@@ -242,10 +242,10 @@ fn money(spent: &Spent) -> String {
 fn tokens(t: &Tokens) -> String {
     format!(
         "{} in, {} out, {} cache read, {} cache written",
-        short(t.input),
-        short(t.output),
-        short(t.cache_read),
-        short(t.cache_creation_5m + t.cache_creation_1h)
+        short_number(t.input),
+        short_number(t.output),
+        short_number(t.cache_read),
+        short_number(t.cache_creation_5m + t.cache_creation_1h)
     )
 }
 
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn numbers_are_short_and_bars_fit_their_part() {
         assert_eq!(
-            [0, 999, 15_240, 3_400_000, 1_230_000_000].map(short),
+            [0, 999, 15_240, 3_400_000, 1_230_000_000].map(short_number),
             ["0", "999", "15.2k", "3.4M", "1.2G"]
         );
         assert_eq!(bar(0.5).chars().count(), BAR_CELLS / 2);

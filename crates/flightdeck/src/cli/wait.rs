@@ -15,7 +15,7 @@ use flightdeck_protocol::sessions::GetSession;
 
 use super::lookup::find_session;
 use super::out::Out;
-use crate::client::{BoardMirror, Client, LiveChange, LiveChanges};
+use crate::client::{BlockingClient, BoardMirror, LiveChange, LiveChanges};
 use crate::paths::Paths;
 
 /// The exit code if the time is over.
@@ -83,7 +83,7 @@ impl Until {
 
 pub(super) fn run(args: &WaitArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let deadline = args.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let mut client = Client::connect(paths)?;
+    let mut client = BlockingClient::connect(paths)?;
     let id = find_session(&mut client, &args.session)?;
     // A session that has left the board is on no snapshot.
     let last = client.call(&GetSession { session_id: id.clone() })?;
@@ -93,7 +93,7 @@ pub(super) fn run(args: &WaitArgs, paths: &Paths, out: &mut Out) -> anyhow::Resu
     let changes = changes_of(paths.clone());
     let mut session = AwaitedSession { board: BoardMirror::default(), id, last };
     loop {
-        let change = match next(&changes, deadline) {
+        let change = match next_change(&changes, deadline) {
             Ok(change) => change,
             Err(RecvTimeoutError::Timeout) => return timed_out(&session, args),
             Err(RecvTimeoutError::Disconnected) => bail!("the connection to the daemon ended"),
@@ -104,7 +104,8 @@ pub(super) fn run(args: &WaitArgs, paths: &Paths, out: &mut Out) -> anyhow::Resu
         session.apply(frame.change);
         if is_board && !session.is_on_board() {
             // It left while there was no connection.
-            session.last = Client::connect(paths)?.call(&GetSession { session_id: session.id.clone() })?;
+            session.last =
+                BlockingClient::connect(paths)?.call(&GetSession { session_id: session.id.clone() })?;
         }
         if let Some(code) = result(&session.last, args, out)? {
             return Ok(code);
@@ -116,7 +117,7 @@ pub(super) fn run(args: &WaitArgs, paths: &Paths, out: &mut Out) -> anyhow::Resu
 fn result(card: &Card, args: &WaitArgs, out: &mut Out) -> anyhow::Result<Option<u8>> {
     match (args.until.progress(card), &card.replaced_by) {
         (Progress::NotYet, _) => Ok(None),
-        (Progress::Reached, _) => reached(card, args, out).map(Some),
+        (Progress::Reached, _) => print_reached(card, args, out).map(Some),
         (Progress::Never, Some(next)) => bail!("the session is over: {next} continues in its terminal"),
         (Progress::Never, None) => bail!("the session ended: {}", card.agent_state.label),
     }
@@ -132,7 +133,10 @@ fn changes_of(paths: Paths) -> Receiver<LiveChange> {
     changes
 }
 
-fn next(changes: &Receiver<LiveChange>, deadline: Option<Instant>) -> Result<LiveChange, RecvTimeoutError> {
+fn next_change(
+    changes: &Receiver<LiveChange>,
+    deadline: Option<Instant>,
+) -> Result<LiveChange, RecvTimeoutError> {
     match deadline {
         Some(deadline) => changes.recv_timeout(deadline.saturating_duration_since(Instant::now())),
         None => changes.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -165,7 +169,7 @@ impl AwaitedSession {
     }
 }
 
-fn reached(card: &Card, args: &WaitArgs, out: &mut Out) -> anyhow::Result<u8> {
+fn print_reached(card: &Card, args: &WaitArgs, out: &mut Out) -> anyhow::Result<u8> {
     match args.json {
         true => out.json(card)?,
         false => writeln!(out, "{}", card.agent_state.label)?,

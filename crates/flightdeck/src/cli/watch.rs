@@ -1,6 +1,7 @@
 //! `ls --watch` in a terminal: draws the board on the alternate screen, as many rows as fit, and restores the terminal.
 
 use std::io::{self, Write};
+use std::sync::mpsc as std_mpsc;
 use std::time::Duration;
 
 use flightdeck_protocol::changes::{Change, ChangeFrame};
@@ -10,12 +11,12 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
-use super::draw::{Row, paint};
+use super::draw::{TableRow, paint};
 use super::out::Out;
-use crate::client::{Changes, ClientError};
+use crate::client::{BlockingChanges, ClientError};
 
 /// Shortest time between two drawings: a busy fleet changes a hundred times a second.
-const REDRAW_EVERY: Duration = Duration::from_millis(250);
+pub(super) const REDRAW_EVERY: Duration = Duration::from_millis(250);
 
 /// The durations on the rows count seconds.
 const TICK: Duration = Duration::from_secs(1);
@@ -27,12 +28,22 @@ const CHANGES_MAX: usize = 256;
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 const LEAVE: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 
+/// The changes as they arrive. The channel ends with the connection.
+pub(super) fn receive_in_thread(
+    changes: BlockingChanges,
+) -> std_mpsc::Receiver<Result<ChangeFrame, ClientError>> {
+    let (sender, received) = std_mpsc::sync_channel(CHANGES_MAX);
+    // The thread is not joined: it ends with the process or with the daemon.
+    std::thread::spawn(move || changes.into_iter().try_for_each(|change| sender.send(change).map_err(drop)));
+    received
+}
+
 /// Follows the changes until Ctrl-C. `apply` gets every change; `draw` returns the rows for the present terminal size.
 pub(super) fn run(
-    changes: Changes,
+    changes: BlockingChanges,
     out: &mut Out,
     apply: impl FnMut(Change),
-    draw: impl FnMut(&Out) -> Vec<Row>,
+    draw: impl FnMut(&Out) -> Vec<TableRow>,
 ) -> anyhow::Result<u8> {
     let (sender, received) = mpsc::channel(CHANGES_MAX);
     // The thread is not joined: it ends with the process or with the daemon.
@@ -51,7 +62,7 @@ async fn follow(
     mut received: mpsc::Receiver<Result<ChangeFrame, ClientError>>,
     out: &mut Out,
     mut apply: impl FnMut(Change),
-    mut draw: impl FnMut(&Out) -> Vec<Row>,
+    mut draw: impl FnMut(&Out) -> Vec<TableRow>,
 ) -> anyhow::Result<u8> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -65,7 +76,7 @@ async fn follow(
     let mut due = false;
     // The first change is the snapshot; before it there is nothing to draw.
     let mut begun = false;
-    let mut screen = Screen::enter(out)?;
+    let mut screen = WatchScreen::enter(out)?;
     loop {
         tokio::select! {
             biased;
@@ -76,7 +87,7 @@ async fn follow(
             _ = suspend.recv() => {
                 drop(screen);
                 kill_process(getpid(), Signal::STOP)?;
-                screen = Screen::enter(out)?;
+                screen = WatchScreen::enter(out)?;
                 shown.clear();
                 due = begun;
             }
@@ -108,8 +119,8 @@ async fn follow(
 }
 
 /// The first rows, as many as the terminal has. If rows are left out, the last line says how many sessions that are.
-fn frame(out: &Out, rows: Vec<Row>, height: usize) -> Vec<String> {
-    let sessions = |rows: &[Row]| rows.iter().filter(|row| row.is_session).count();
+fn frame(out: &Out, rows: Vec<TableRow>, height: usize) -> Vec<String> {
+    let sessions = |rows: &[TableRow]| rows.iter().filter(|row| row.is_session).count();
     let all = sessions(&rows);
     let too_many = rows.len() > height;
     let mut shown = rows;
@@ -139,11 +150,11 @@ fn show(out: &mut Out, frame: &[String]) -> io::Result<()> {
 }
 
 /// The terminal in the alternate screen, until dropped.
-struct Screen {
+struct WatchScreen {
     before: Option<Termios>,
 }
 
-impl Screen {
+impl WatchScreen {
     fn enter(out: &mut Out) -> io::Result<Self> {
         // Typed keys must not appear on the screen.
         let before = tcgetattr(io::stdin()).ok();
@@ -159,7 +170,7 @@ impl Screen {
     }
 }
 
-impl Drop for Screen {
+impl Drop for WatchScreen {
     fn drop(&mut self) {
         let mut stdout = io::stdout();
         // Fails if the terminal is gone; then there is nothing to restore.
@@ -175,17 +186,17 @@ impl Drop for Screen {
 mod tests {
     use super::*;
 
-    fn rows(groups: &[(&str, usize)]) -> Vec<Row> {
+    fn rows(groups: &[(&str, usize)]) -> Vec<TableRow> {
         let group = |(title, sessions): &(&str, usize)| {
-            let heading = Row { text: format!("{title} {sessions}"), is_session: false };
-            let session = |n| Row { text: format!("  {title} #{n}"), is_session: true };
+            let heading = TableRow { text: format!("{title} {sessions}"), is_session: false };
+            let session = |n| TableRow { text: format!("  {title} #{n}"), is_session: true };
             std::iter::once(heading).chain((1..=*sessions).map(session)).collect::<Vec<_>>()
         };
         groups.iter().flat_map(group).collect()
     }
 
     fn framed(groups: &[(&str, usize)], height: usize) -> Vec<String> {
-        frame(&Out::plain(80), rows(groups), height)
+        frame(&Out::without_colour(80), rows(groups), height)
     }
 
     #[test]

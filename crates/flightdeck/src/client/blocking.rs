@@ -14,11 +14,11 @@ use crate::paths::Paths;
 
 /// A connection for calls, one after the other.
 #[derive(Debug)]
-pub struct Client {
+pub struct BlockingClient {
     stream: BufReader<UnixStream>,
 }
 
-impl Client {
+impl BlockingClient {
     pub fn connect(paths: &Paths) -> Result<Self, ClientError> {
         Self::connect_within(paths, REPLY_MAX)
     }
@@ -57,10 +57,10 @@ impl Client {
     }
 
     /// The changes from now on, after a snapshot; or those since `last_event_id`, after `gap` and a snapshot if it is too old.
-    pub fn subscribe(mut self, last_event_id: Option<String>) -> Result<Changes, ClientError> {
+    pub fn subscribe(mut self, last_event_id: Option<String>) -> Result<BlockingChanges, ClientError> {
         self.send(&Subscribe { last_event_id })?;
         self.stream.get_ref().set_read_timeout(None).map_err(ClientError::broken)?;
-        Ok(Changes { client: self })
+        Ok(BlockingChanges { client: self })
     }
 
     fn send<R: Command>(&mut self, request: &R) -> Result<(), ClientError> {
@@ -79,11 +79,11 @@ impl Client {
 
 /// The changes of one connection. It ends when the daemon stops.
 #[derive(Debug)]
-pub struct Changes {
-    client: Client,
+pub struct BlockingChanges {
+    client: BlockingClient,
 }
 
-impl Changes {
+impl BlockingChanges {
     /// The next change as one line of JSON, without the newline.
     pub fn next_line(&mut self) -> Option<Result<String, ClientError>> {
         let line = self.client.read_line().transpose()?;
@@ -94,7 +94,7 @@ impl Changes {
     }
 }
 
-impl Iterator for Changes {
+impl Iterator for BlockingChanges {
     type Item = Result<ChangeFrame, ClientError>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -23,7 +23,7 @@ impl BoardMirror {
             }
             Change::SessionDiscovered { session }
             | Change::SessionUpdated { session }
-            | Change::SessionCompleted { session } => self.put(*session),
+            | Change::SessionCompleted { session } => self.keep_card(*session),
             Change::SessionRemoved { id } => drop(self.cards.remove(id.as_str())),
             Change::Gap {} => self.stale = true,
             // A card has its asks: the daemon sends the card as well.
@@ -36,7 +36,7 @@ impl BoardMirror {
     }
 
     /// A replaced session is sent for the last time and leaves the board.
-    fn put(&mut self, card: Card) {
+    fn keep_card(&mut self, card: Card) {
         match card.replaced_by {
             Some(_) => drop(self.cards.remove(&card.id)),
             None => drop(self.cards.insert(card.id.clone(), card)),

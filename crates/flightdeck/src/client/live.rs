@@ -6,7 +6,7 @@ use flightdeck_protocol::changes::ChangeFrame;
 use tokio::time::{Instant, sleep_until};
 
 use super::async_client::{AsyncChanges, AsyncClient};
-use super::blocking::{Changes, Client};
+use super::blocking::{BlockingChanges, BlockingClient};
 use super::error::ClientError;
 use super::reconnect::Reconnect;
 use crate::paths::Paths;
@@ -26,7 +26,7 @@ pub enum LiveChange {
 pub struct LiveChanges {
     paths: Paths,
     reconnect: Reconnect,
-    connection: Option<Changes>,
+    connection: Option<BlockingChanges>,
     delay: Duration,
     last_line: String,
 }
@@ -66,7 +66,7 @@ impl LiveChanges {
             Some(connection) => connection,
             None => {
                 std::thread::sleep(self.delay);
-                let client = Client::connect(&self.paths)?;
+                let client = BlockingClient::connect(&self.paths)?;
                 self.connection.insert(client.subscribe(self.reconnect.last_event_id())?)
             }
         };

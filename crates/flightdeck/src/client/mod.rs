@@ -1,7 +1,7 @@
 //! A typed connection to the daemon's Unix socket: for the command line, the demo, tests and a TUI.
 //!
-//! [`Client`] blocks, [`AsyncClient`] is for async code; both send [`Command`](flightdeck_protocol::Command)s and return their
-//! typed replies. [`Changes`] and [`AsyncChanges`] are the changes of one connection; [`LiveChanges`] and
+//! [`BlockingClient`] blocks, [`AsyncClient`] is for async code; both send [`Command`](flightdeck_protocol::Command)s and return their
+//! typed replies. [`BlockingChanges`] and [`AsyncChanges`] are the changes of one connection; [`LiveChanges`] and
 //! [`AsyncLiveChanges`] reconnect by themselves. [`BoardMirror`] applies changes to a copy of the board.
 //!
 //! A typed reply has only the fields that this version knows. For output that shows the daemon's own JSON, `call_raw` returns
@@ -19,7 +19,7 @@ mod supervision;
 mod tests;
 
 pub use async_client::{AsyncChanges, AsyncClient};
-pub use blocking::{Changes, Client};
+pub use blocking::{BlockingChanges, BlockingClient};
 pub use board_mirror::BoardMirror;
 pub use error::{ClientError, REPLY_MAX};
 pub use live::{AsyncLiveChanges, LiveChange, LiveChanges};

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::reconnect::Reconnect;
 use super::*;
-use crate::engine::changes::{self, Changes as DaemonChanges, SubscribeFrom};
+use crate::engine::changes::{self, ChangeFeed as DaemonChanges, SubscribeFrom};
 use crate::paths::Paths;
 
 fn card(id: &str, title: &str) -> Card {
@@ -103,7 +103,7 @@ fn take_step(step: &Step, boot: usize, changes: &mut DaemonChanges, viewer: &mut
     match step {
         Step::Put(session, title) => {
             let id = id(session);
-            changes.put(&id, encoded(&card(&id, &format!("title {title}"))));
+            changes.send_card(&id, encoded(&card(&id, &format!("title {title}"))));
         }
         Step::Complete(session) => changes.complete(&id(session)),
         Step::Replace(session) => {
@@ -167,14 +167,14 @@ struct FakeDaemon {
 impl FakeDaemon {
     fn start() -> Self {
         let home = tempfile::tempdir().unwrap();
-        let paths = Paths::below(home.path());
+        let paths = Paths::in_home(home.path());
         std::fs::create_dir_all(paths.socket().parent().unwrap()).unwrap();
         let listener = UnixListener::bind(paths.socket()).unwrap();
         Self { home, listener }
     }
 
     fn paths(&self) -> Paths {
-        Paths::below(self.home.path())
+        Paths::in_home(self.home.path())
     }
 
     fn restart(&mut self) {
@@ -191,11 +191,11 @@ impl FakeDaemon {
         (serde_json::from_str(&request).unwrap(), stream)
     }
 
-    fn reply<T>(line: &'static str, call: impl FnOnce(Client) -> T) -> T {
+    fn reply<T>(line: &'static str, call: impl FnOnce(BlockingClient) -> T) -> T {
         let daemon = Self::start();
         std::thread::scope(|threads| {
             let serving = threads.spawn(|| drop(daemon.serve(&[Bytes::from_static(line.as_bytes())])));
-            let result = call(Client::connect(&daemon.paths()).unwrap());
+            let result = call(BlockingClient::connect(&daemon.paths()).unwrap());
             serving.join().unwrap();
             result
         })
@@ -332,7 +332,7 @@ fn a_raw_reply_keeps_fields_that_this_version_does_not_know() {
 
 #[test]
 fn a_reply_of_another_shape_and_a_closed_connection_are_errors() {
-    let call = |mut client: Client| client.call(&Ping {}).unwrap_err();
+    let call = |mut client: BlockingClient| client.call(&Ping {}).unwrap_err();
     let error = FakeDaemon::reply("{\"ok\":true,\"data\":{\"pid\":\"x\"}}\n", call);
     assert!(matches!(error, ClientError::Reply(_)), "{error}");
     let error = FakeDaemon::reply("{\"ok\":tr", call);
@@ -342,7 +342,7 @@ fn a_reply_of_another_shape_and_a_closed_connection_are_errors() {
 #[test]
 fn without_a_daemon_the_error_names_the_home() {
     let home = tempfile::tempdir().unwrap();
-    let error = Client::connect(&Paths::below(home.path())).unwrap_err();
+    let error = BlockingClient::connect(&Paths::in_home(home.path())).unwrap_err();
     assert!(matches!(&error, ClientError::NotRunning { home: named } if named == home.path()));
     assert!(error.to_string().ends_with("start it with `flightdeck`"), "{error}");
 }

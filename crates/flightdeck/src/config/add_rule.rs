@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use flightdeck_core::approval::policy::{Rule, RuleDecision, RuleDraft};
+use flightdeck_core::approval::policy::{PolicyRule, RuleDecision, RuleDraft};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike, value};
 
 use super::Config;
@@ -36,7 +36,7 @@ pub fn add_rule(path: &Path, draft: &RuleDraft, enable: bool) -> Result<bool, Ad
         Err(cause) => return Err(io(cause)),
     };
     let broken = |why: String| AddRuleError::Broken { path: name(), why };
-    let rule = Rule::try_from(draft.clone()).map_err(|why| AddRuleError::Refused { why })?;
+    let rule = PolicyRule::try_from(draft.clone()).map_err(|why| AddRuleError::Refused { why })?;
     let present = toml::from_str::<Config>(&before).map_err(|error| broken(error.to_string()))?.policy;
     let added = !present.rules.contains(&rule);
     if !added && (present.enabled || !enable) {
@@ -133,7 +133,9 @@ mod tests {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         }
         assert!(add_rule(&path, rule, enable)?);
-        assert!(Config::read(&path).unwrap().policy.rules.contains(&Rule::try_from(rule.clone()).unwrap()));
+        assert!(
+            Config::read(&path).unwrap().policy.rules.contains(&PolicyRule::try_from(rule.clone()).unwrap())
+        );
         let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, if before.is_empty() { 0o600 } else { 0o640 });
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);

@@ -39,7 +39,7 @@ pub fn join(path: &Path, settings: &HostsSettings) -> anyhow::Result<()> {
 }
 
 /// Removes the membership. The accepted names stay.
-pub fn leave(path: &Path) -> anyhow::Result<()> {
+pub fn remove_membership(path: &Path) -> anyhow::Result<()> {
     change(path, |hosts| MEMBERSHIP.iter().for_each(|key| drop(hosts.remove(key))))
 }
 
@@ -97,7 +97,7 @@ mod tests {
         let config = Config::read(&path).unwrap();
         assert_eq!(config.hosts, HostsSettings { names: vec!["box.local".into()], ..joined });
         assert_eq!((config.port, config.keep.days), (Some(1), Some(2)));
-        leave(&path).unwrap();
+        remove_membership(&path).unwrap();
         let left = fs::read_to_string(&path).unwrap();
         assert!(left.starts_with("# mine\n") && !left.contains("nats://"), "{left}");
         let names = HostsSettings { names: vec!["box.local".into()], ..HostsSettings::default() };

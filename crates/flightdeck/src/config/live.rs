@@ -18,13 +18,13 @@ const CHECK_EVERY: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub struct LiveConfig {
     path: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<SettingsState>,
     /// Held while the file is changed: two rules that are added at once are both written.
     changes: Mutex<()>,
 }
 
 #[derive(Debug)]
-struct State {
+struct SettingsState {
     started_with: Arc<Config>,
     current: Arc<Config>,
     file: Option<FileVersion>,
@@ -41,7 +41,7 @@ struct FileVersion {
 }
 
 impl FileVersion {
-    fn of(path: &Path) -> Option<Self> {
+    fn on_disk(path: &Path) -> Option<Self> {
         let about = fs::metadata(path).ok()?;
         let changed_at = (about.mtime(), about.mtime_nsec());
         Some(Self { inode: about.ino(), bytes: about.len(), changed_at })
@@ -52,10 +52,10 @@ impl LiveConfig {
     /// `config` is what the file says now.
     pub fn new(path: &Path, config: Config) -> Self {
         let current = Arc::new(config);
-        let state = State {
+        let state = SettingsState {
             started_with: Arc::clone(&current),
             current,
-            file: FileVersion::of(path),
+            file: FileVersion::on_disk(path),
             checked_at: Instant::now(),
             problem: None,
         };
@@ -107,16 +107,16 @@ impl LiveConfig {
         (state.problem.clone(), needs_restart(&state.started_with, &state.current))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SettingsState> {
         // Nothing in here panics between two changes of the state.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl SettingsState {
     fn reread_if_changed(&mut self, path: &Path) {
         self.checked_at = Instant::now();
-        let file = FileVersion::of(path);
+        let file = FileVersion::on_disk(path);
         if file == self.file {
             return;
         }
@@ -144,6 +144,9 @@ struct FixedSetting {
     differs: fn(&Config, &Config) -> bool,
 }
 
+/// The name of this machine among other hosts.
+pub const HOST_NAME_SETTING: &str = "hosts.name";
+
 const FIXED: [FixedSetting; 5] = [
     FixedSetting {
         name: "port",
@@ -161,7 +164,7 @@ const FIXED: [FixedSetting; 5] = [
         differs: |old, new| old.token != new.token,
     },
     FixedSetting {
-        name: "hosts.name",
+        name: HOST_NAME_SETTING,
         reason: "the cards of this machine carry its name; the membership of [hosts] waits for it",
         differs: |old, new| new.hosts.url.is_some() && old.hosts.name != new.hosts.name,
     },

@@ -63,7 +63,7 @@ impl ProjectFiles for Disk {
     fn real_files(&self, paths: Vec<PathBuf>) -> Lookup<Vec<Option<PathBuf>>> {
         self.answer(paths.into_iter().map(Some).collect())
     }
-    fn texts(&self, _: PathBuf, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>> {
+    fn read_texts(&self, _: PathBuf, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>> {
         self.answer(vec![Some("The content.".to_owned()); paths.len()])
     }
     fn is_opted_in(&self, _: EffortSettings, _: PathBuf) -> Lookup<bool> {
@@ -113,7 +113,7 @@ impl Desk {
     fn silence_the_engine(&mut self) {
         let engine = self.app.engine.clone();
         let (sender, mut inputs) = mpsc::channel(16);
-        self.app.engine = engine.through(sender);
+        self.app.engine = engine.redirected_to(sender);
         tokio::spawn(async move {
             let mut unanswered = Vec::new();
             while let Some(input) = inputs.recv().await {
@@ -128,7 +128,7 @@ impl Desk {
     /// From here on the engine stores nothing and answers nothing.
     fn stop_the_engine(&mut self) {
         let (sender, mut inputs) = mpsc::channel(16);
-        self.app.engine = self.app.engine.clone().through(sender);
+        self.app.engine = self.app.engine.clone().redirected_to(sender);
         tokio::spawn(async move {
             let mut unanswered = Vec::new();
             while let Some(input) = inputs.recv().await {

@@ -5,12 +5,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use anyhow::bail;
 use tokio::net::TcpListener;
 
-use super::Options;
+use super::DaemonOptions;
 use super::port::{self, PortChoice};
-use crate::settings::{Installed, SettingsFile, Via};
+use crate::settings::{InstalledHooks, SettingsFile, Via};
 
 pub(super) async fn listen(
-    options: &Options,
+    options: &DaemonOptions,
     file: &SettingsFile,
     notes: &mut Vec<String>,
 ) -> anyhow::Result<TcpListener> {
@@ -31,7 +31,7 @@ pub(super) async fn listen(
 }
 
 /// The registered http or curl hooks that send to this daemon. They name the port, so there is only one right port.
-fn hooks_with_our_port(options: &Options, file: &SettingsFile) -> Option<Installed> {
+fn hooks_with_our_port(options: &DaemonOptions, file: &SettingsFile) -> Option<InstalledHooks> {
     // Hooks of another home send to another daemon. A file that cannot be read is reported when we register.
     let other = file.other_home(&options.paths.home).ok().flatten();
     let installed = file.installed().ok().flatten().filter(|i| i.via != Via::Shim && other.is_none())?;
@@ -39,7 +39,7 @@ fn hooks_with_our_port(options: &Options, file: &SettingsFile) -> Option<Install
     (installed.url.is_none() || installed.port().is_some()).then_some(installed)
 }
 
-fn choose_port(options: &Options, baked: Option<u16>) -> anyhow::Result<PortChoice> {
+fn choose_port(options: &DaemonOptions, baked: Option<u16>) -> anyhow::Result<PortChoice> {
     match (options.port.or(options.config.port), baked) {
         // With --no-hooks the person does not want events of those hooks.
         (Some(port), Some(baked)) if port != baked && options.hooks => bail!(

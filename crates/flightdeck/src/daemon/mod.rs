@@ -37,7 +37,7 @@ const SHUTDOWN_MAX: Duration = Duration::from_secs(3);
 
 /// What a daemon is started with.
 #[derive(Clone, Debug)]
-pub(crate) struct Options {
+pub(crate) struct DaemonOptions {
     pub paths: Paths,
     pub config: Config,
     /// From `--port` or `FLIGHTDECK_PORT`: this port and no other.

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-use super::{DaemonParts, LiveSettings, Options, Running, StartedParts, home, listen};
+use super::{DaemonOptions, DaemonParts, LiveSettings, Running, StartedParts, home, listen};
 use crate::app::App;
 use crate::app::hook_watch;
 use crate::app::registration::{Registered, Registrar};
@@ -26,8 +26,8 @@ use crate::transport::connections::{Bounded, CONNECTIONS_MAX};
 use crate::transport::gate::Gate;
 use crate::transport::{http, socket};
 
-pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
-    let Options { paths, config, .. } = &options;
+pub(crate) async fn start(options: DaemonOptions) -> anyhow::Result<Running> {
+    let DaemonOptions { paths, config, .. } = &options;
     home::raise_file_limit();
     home::make_private(&paths.home)?;
     // Before anything else is touched: a daemon that already runs for this home uses it.
@@ -104,7 +104,7 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     })
 }
 
-fn registration(options: &Options, port: u16) -> Registration {
+fn registration(options: &DaemonOptions, port: u16) -> Registration {
     Registration {
         via: Via::Shim,
         port,
@@ -118,7 +118,7 @@ fn registration(options: &Options, port: u16) -> Registration {
 /// Reads the spool, then binds the socket, then reads what was spooled between the two.
 async fn start_ingest(
     app: &App,
-    options: &Options,
+    options: &DaemonOptions,
     new_seats: mpsc::Receiver<Occupant>,
 ) -> anyhow::Result<Vec<JoinHandle<()>>> {
     let spool = options.paths.spool();
@@ -144,7 +144,7 @@ async fn start_ingest(
     Ok(readers)
 }
 
-fn start_transcripts(app: &App, options: &Options, watch_list: WatchList) -> Vec<JoinHandle<()>> {
+fn start_transcripts(app: &App, options: &DaemonOptions, watch_list: WatchList) -> Vec<JoinHandle<()>> {
     let (store, engine) = (app.store.clone(), app.engine.clone());
     let (prices, history) = (app.price_changes(), Arc::clone(&app.history));
     let mut readers =
@@ -182,7 +182,7 @@ async fn serve(
             tracing::debug!(%error, "TCP_NODELAY was refused");
         }
     });
-    axum::serve(Bounded::new(listener, CONNECTIONS_MAX), http::front(app, gate))
+    axum::serve(Bounded::new(listener, CONNECTIONS_MAX), http::http_service(app, gate))
         .with_graceful_shutdown(async move {
             // If the sender is gone, the daemon is ending as well.
             let _ = stopping.wait_for(|stop| *stop).await;

@@ -28,7 +28,7 @@ const AFTER_CARD: &[u8] = b"}";
 
 /// One change, as every viewer gets it. All viewers share the bytes.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct EncodedChange {
     pub n: u64,
     /// What changed, such as a session. [`Subject::None`] for a snapshot and a gap.
     pub subject: Subject,
@@ -41,7 +41,7 @@ pub struct Change {
     event: ChangeName,
 }
 
-impl Change {
+impl EncodedChange {
     fn new(n: u64, id: String, event: ChangeName, subject: Subject, data: &[&[u8]]) -> Self {
         let head = [b"id: ", id.as_bytes(), b"\nevent: ", event.as_str().as_bytes(), b"\ndata: "];
         let [before, length] =
@@ -80,23 +80,23 @@ impl SubscribeFrom {
 /// What a new viewer gets: first the changes that it missed or the whole board, then each new change.
 #[derive(Debug)]
 pub struct Subscription {
-    pub first: Vec<Arc<Change>>,
-    pub next: broadcast::Receiver<Arc<Change>>,
+    pub first: Vec<Arc<EncodedChange>>,
+    pub next: broadcast::Receiver<Arc<EncodedChange>>,
 }
 
 /// The cards as last sent, and the recent changes. Owned by the engine.
 #[derive(Debug)]
-pub struct Changes {
+pub struct ChangeFeed {
     boot: String,
     n: u64,
     cards: BTreeMap<SessionId, Bytes>,
     card_bytes: usize,
-    recent: VecDeque<Arc<Change>>,
+    recent: VecDeque<Arc<EncodedChange>>,
     recent_bytes: usize,
-    viewers: broadcast::Sender<Arc<Change>>,
+    viewers: broadcast::Sender<Arc<EncodedChange>>,
 }
 
-impl Changes {
+impl ChangeFeed {
     pub fn new(boot: String) -> Self {
         Self {
             boot,
@@ -110,7 +110,7 @@ impl Changes {
     }
 
     /// Sends the card if it differs from the last one sent. The first card of a session is a discovery.
-    pub fn put(&mut self, id: &SessionId, card: Bytes) {
+    pub fn send_card(&mut self, id: &SessionId, card: Bytes) {
         let name = match self.cards.get(id) {
             Some(last) if *last == card => return,
             Some(_) => ChangeName::SessionUpdated,
@@ -133,13 +133,13 @@ impl Changes {
         self.card_bytes -= last.map_or(0, |card| card.len());
     }
 
-    fn take(&mut self, id: &SessionId) -> Option<Bytes> {
+    fn take_card(&mut self, id: &SessionId) -> Option<Bytes> {
         let card = self.cards.remove(id)?;
         self.card_bytes -= card.len();
         Some(card)
     }
 
-    /// The session left the live set. Its card stays on the board until [`Changes::remove`].
+    /// The session left the live set. Its card stays on the board until [`ChangeFeed::remove`].
     pub fn complete(&mut self, id: &SessionId) {
         if let Some(card) = self.cards.get(id).cloned() {
             self.send(ChangeName::SessionCompleted, id, &card);
@@ -148,13 +148,13 @@ impl Changes {
 
     /// Another session took the place of this one: sends the last card of this session and takes it off the board.
     pub fn replace(&mut self, id: &SessionId, last_card: Bytes) {
-        if self.take(id).is_some() {
+        if self.take_card(id).is_some() {
             self.send(ChangeName::SessionCompleted, id, &last_card);
         }
     }
 
     pub fn remove(&mut self, id: &SessionId) {
-        if self.take(id).is_some() {
+        if self.take_card(id).is_some() {
             let text = serde_json::Value::from(id.as_str()).to_string();
             self.push(ChangeName::SessionRemoved, id.into(), &[b"{\"id\":", text.as_bytes(), b"}"]);
         }
@@ -197,13 +197,13 @@ impl Changes {
         }
     }
 
-    fn send(&mut self, name: ChangeName, id: &SessionId, card: &[u8]) -> Arc<Change> {
+    fn send(&mut self, name: ChangeName, id: &SessionId, card: &[u8]) -> Arc<EncodedChange> {
         self.push(name, id.into(), &[BEFORE_CARD, card, AFTER_CARD])
     }
 
-    fn push(&mut self, event: ChangeName, subject: Subject, data: &[&[u8]]) -> Arc<Change> {
+    fn push(&mut self, event: ChangeName, subject: Subject, data: &[&[u8]]) -> Arc<EncodedChange> {
         self.n += 1;
-        let change = Arc::new(Change::new(self.n, self.id(self.n), event, subject, data));
+        let change = Arc::new(EncodedChange::new(self.n, self.id(self.n), event, subject, data));
         self.recent_bytes += change.sse.len();
         self.recent.push_back(Arc::clone(&change));
         let bytes_max = self.card_bytes.clamp(REPLAY_BYTES_MIN, REPLAY_BYTES_MAX);
@@ -260,13 +260,13 @@ impl Changes {
     /// Starts a viewer where `from` says, and lets it follow the next changes.
     pub fn subscribe(&self, from: &SubscribeFrom) -> Subscription {
         let of_no_session = |event, data: &[&[u8]]| {
-            Arc::new(Change::new(self.n, self.id(self.n), event, Subject::None, data))
+            Arc::new(EncodedChange::new(self.n, self.id(self.n), event, Subject::None, data))
         };
         let gap = || of_no_session(ChangeName::Gap, &[b"{}"]);
         let whole = || of_no_session(ChangeName::Snapshot, &self.snapshot_parts(&self.snapshot_head()));
         let first = match from {
             SubscribeFrom::Now => vec![whole()],
-            SubscribeFrom::After(id) => self.since(id).unwrap_or_else(|| vec![gap(), whole()]),
+            SubscribeFrom::After(id) => self.changes_since(id).unwrap_or_else(|| vec![gap(), whole()]),
             SubscribeFrom::Gap => vec![gap(), whole()],
         };
         Subscription { first, next: self.viewers.subscribe() }
@@ -274,7 +274,7 @@ impl Changes {
 
     /// The changes after this id. `None` if the id is of another boot or newer than the last change, or if some of the changes
     /// after it are no longer kept.
-    fn since(&self, last_event_id: &str) -> Option<Vec<Arc<Change>>> {
+    fn changes_since(&self, last_event_id: &str) -> Option<Vec<Arc<EncodedChange>>> {
         let (boot, n) = last_event_id.rsplit_once('-')?;
         let n: u64 = n.parse().ok()?;
         let oldest_kept = self.recent.front().map_or(self.n + 1, |c| c.n);
@@ -289,8 +289,8 @@ impl Changes {
 mod tests {
     use super::*;
 
-    fn changes() -> Changes {
-        Changes::new("b".into())
+    fn changes() -> ChangeFeed {
+        ChangeFeed::new("b".into())
     }
 
     fn after(id: &str) -> SubscribeFrom {
@@ -305,9 +305,9 @@ mod tests {
     fn a_card_that_reads_the_same_is_not_sent_again() {
         let mut changes = changes();
         let mut viewer = changes.subscribe(&SubscribeFrom::Now);
-        changes.put(&"a".into(), Bytes::from_static(b"1"));
-        changes.put(&"a".into(), Bytes::from_static(b"1"));
-        changes.put(&"a".into(), Bytes::from_static(b"2"));
+        changes.send_card(&"a".into(), Bytes::from_static(b"1"));
+        changes.send_card(&"a".into(), Bytes::from_static(b"1"));
+        changes.send_card(&"a".into(), Bytes::from_static(b"2"));
         assert_eq!(viewer.next.try_recv().unwrap().event, ChangeName::SessionDiscovered);
         assert_eq!(viewer.next.try_recv().unwrap().event, ChangeName::SessionUpdated);
         assert!(viewer.next.try_recv().is_err());
@@ -317,7 +317,7 @@ mod tests {
     fn a_viewer_that_reconnects_gets_exactly_what_it_missed() {
         let mut changes = changes();
         for card in ["1", "2", "3"] {
-            changes.put(&"a".into(), Bytes::from(card));
+            changes.send_card(&"a".into(), Bytes::from(card));
         }
         assert_eq!(events(&changes.subscribe(&after("b-1"))), ["session_updated b-2", "session_updated b-3"]);
         assert_eq!(events(&changes.subscribe(&after("b-3"))), Vec::<String>::new());
@@ -327,7 +327,7 @@ mod tests {
     fn an_id_that_cannot_be_replayed_from_gives_a_gap_and_the_board() {
         let mut changes = changes();
         for card in 0..REPLAY_CHANGES_MAX + 10 {
-            changes.put(&"a".into(), Bytes::from(card.to_string()));
+            changes.send_card(&"a".into(), Bytes::from(card.to_string()));
         }
         for last in ["old-3", "b-999999", "b-1", "nonsense", "b-x", ""] {
             let n = REPLAY_CHANGES_MAX + 10;
@@ -344,16 +344,16 @@ mod tests {
         let card = |n: usize| Bytes::from(format!("{n}{}", "x".repeat(100 * 1024)));
         let mut changes = changes();
         for n in 0..40 {
-            changes.put(&"a".into(), card(n));
+            changes.send_card(&"a".into(), card(n));
         }
         assert!(changes.recent_bytes <= REPLAY_BYTES_MIN && changes.recent.len() > 10, "a small board");
         for n in 0..100 {
-            changes.put(&n.to_string().into(), card(n));
+            changes.send_card(&n.to_string().into(), card(n));
         }
         let board = changes.snapshot().len();
         assert!(changes.recent_bytes > REPLAY_BYTES_MIN && changes.recent_bytes <= board, "a larger one");
         for n in 0..300 {
-            changes.put(&n.to_string().into(), card(n));
+            changes.send_card(&n.to_string().into(), card(n));
         }
         assert!(changes.recent_bytes <= REPLAY_BYTES_MAX && changes.snapshot().len() > REPLAY_BYTES_MAX);
         (0..300).for_each(|n| changes.remove(&n.to_string().into()));
@@ -367,8 +367,8 @@ mod tests {
         let (a, b) = (SessionId::from("a"), SessionId::from("b"));
         let mut viewer = changes.subscribe(&SubscribeFrom::Now);
         // The text of a card may contain the id of another session.
-        changes.put(&a, Bytes::from_static(b"{\"replaced_by\":\"b\"}"));
-        changes.put(&b, Bytes::from_static(b"1"));
+        changes.send_card(&a, Bytes::from_static(b"{\"replaced_by\":\"b\"}"));
+        changes.send_card(&b, Bytes::from_static(b"1"));
         changes.complete(&a);
         changes.replace(&b, Bytes::from_static(b"2"));
         changes.remove(&a);
@@ -384,7 +384,7 @@ mod tests {
     #[test]
     fn a_change_is_in_memory_once() {
         let mut changes = changes();
-        changes.put(&"a".into(), Bytes::from_static(b"1"));
+        changes.send_card(&"a".into(), Bytes::from_static(b"1"));
         let change = changes.subscribe(&after("b-0")).first.remove(0);
         assert_eq!(change.sse, "id: b-1\nevent: session_discovered\ndata: {\"session\":1}\n\n");
         assert_eq!(

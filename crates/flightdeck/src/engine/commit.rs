@@ -175,11 +175,19 @@ impl Engine {
     }
 
     fn report_own_appended(&self, records: &[Record], appended: &[Appended]) {
-        let own =
-            records.iter().zip(appended).filter(|(record, place)| record.host.is_this() && !place.duplicate);
-        if let Some(last) = own.map(|(_, place)| place.seq).max() {
-            self.own_appended.send_replace(last);
-        }
+        let new = records.iter().zip(appended).filter(|(_, place)| !place.duplicate);
+        self.own_appended.send_if_modified(|log| {
+            let before = log.appended;
+            for (record, place) in new {
+                log.log_end = log.log_end.max(place.seq);
+                if record.host.is_this() {
+                    log.last = log.last.max(place.seq);
+                    log.appended += 1;
+                }
+            }
+            // Events of other hosts wake none of the tasks.
+            log.appended > before
+        });
     }
 
     /// Applies the stored events and carries out their effects.

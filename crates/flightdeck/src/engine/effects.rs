@@ -26,7 +26,7 @@ pub(super) struct CausedEffect {
 }
 
 impl CausedEffect {
-    pub(super) fn by(seq: u64, effects: Vec<Effect>) -> impl Iterator<Item = Self> {
+    pub(super) fn caused_by(seq: u64, effects: Vec<Effect>) -> impl Iterator<Item = Self> {
         effects.into_iter().map(move |effect| Self { seq, effect })
     }
 }
@@ -35,12 +35,12 @@ impl CausedEffect {
 /// a timer woke the engine or this event did.
 pub(super) fn apply(fleet: &mut Fleet, event: &Event) -> impl Iterator<Item = CausedEffect> + use<> {
     let due = tick(fleet, event.received_at);
-    due.chain(CausedEffect::by(event.seq, fleet.apply(event)))
+    due.chain(CausedEffect::caused_by(event.seq, fleet.apply(event)))
 }
 
 pub(super) fn tick(fleet: &mut Fleet, now: Timestamp) -> impl Iterator<Item = CausedEffect> + use<> {
     let seq = fleet.last_seq();
-    CausedEffect::by(seq, fleet.tick(now))
+    CausedEffect::caused_by(seq, fleet.tick(now))
 }
 
 /// The effects of one batch, by what they concern. A session that changed several times is in here once.
@@ -142,7 +142,7 @@ impl Engine {
             let Some(session) = self.fleet.get(&id) else { continue };
             let card = card_json(&self.fleet, &id).unwrap_or_default();
             if view::on_board(session) {
-                self.changes.put(&id, card);
+                self.changes.send_card(&id, card);
             } else {
                 self.changes.replace(&id, card);
             }

@@ -1,6 +1,6 @@
 //! Efforts in the engine: changes that are checked before they are stored, verdicts, and rows for the store.
 
-use flightdeck_core::effort::{HookQuestion, Judged};
+use flightdeck_core::effort::{EffortChange, HookQuestion, Judged};
 use flightdeck_core::ids::EffortId;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::{Record, Source};
@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 
 use super::commit::Events;
 use super::{EffortChangeReply, Engine, NotStored, outbox};
+use crate::clock;
 
 impl Engine {
     /// Stores the changes of each request if all of them are possible after the requests before it. One transaction for each request.
@@ -71,7 +72,19 @@ impl Engine {
         }
     }
 
-    pub(super) fn judge(&self, question: &HookQuestion) -> Option<Judged> {
-        self.fleet.judge(question)
+    /// The verdict on a hook. If it uses up a guard rule, that is stored first, so that no other call can use the rule too.
+    pub(super) async fn judge(&mut self, question: &HookQuestion) -> Option<Judged> {
+        let mut judged = self.fleet.judge(question)?;
+        let record = judged.allowance.take().and_then(|used| {
+            let (name, payload) = EffortChange::VerdictGiven(used).into_record()?;
+            Some(Record::noticed_here(Source::User, &name, &question.session_id, payload, clock::fresh_id()))
+        });
+        if let Some(record) = record {
+            let mut events = Events::default();
+            // No sender waits for the acknowledgement. If the store fails, the call continues all the same.
+            events.push(vec![record], oneshot::channel().0);
+            self.commit(events).await;
+        }
+        Some(judged)
     }
 }

@@ -31,7 +31,18 @@ pub struct NotStored(pub String);
 pub struct EngineHandle {
     pub(super) inputs: mpsc::Sender<Input>,
     pub(super) efforts_active: Arc<AtomicUsize>,
-    pub(super) last_own_appended: watch::Receiver<u64>,
+    pub(super) own_log: watch::Receiver<OwnLog>,
+}
+
+/// How far the log reaches, and what of it is of this machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OwnLog {
+    /// The place of the last event of this machine, or a later one at the start.
+    pub last: u64,
+    /// The place of the last event of any host.
+    pub log_end: u64,
+    /// Events of this machine that were appended since the start.
+    pub appended: u64,
 }
 
 /// The engine has ended: the daemon is stopping.
@@ -68,12 +79,12 @@ pub struct OpenAssignments {
 impl EngineHandle {
     /// For a test that takes the inputs itself.
     #[cfg(test)]
-    pub(crate) fn to(inputs: mpsc::Sender<Input>) -> Self {
-        Self { inputs, efforts_active: Arc::default(), last_own_appended: watch::channel(0).1 }
+    pub(crate) fn with_inputs(inputs: mpsc::Sender<Input>) -> Self {
+        Self { inputs, efforts_active: Arc::default(), own_log: watch::channel(OwnLog::default()).1 }
     }
     /// For a test that takes the inputs of this engine and passes them on.
     #[cfg(test)]
-    pub(crate) fn through(&self, inputs: mpsc::Sender<Input>) -> Self {
+    pub(crate) fn redirected_to(&self, inputs: mpsc::Sender<Input>) -> Self {
         Self { inputs, ..self.clone() }
     }
     #[cfg(test)]
@@ -116,9 +127,9 @@ impl EngineHandle {
         };
         self.ask(reader).await
     }
-    /// The place of the last event of this machine, or a later one at the start. It changes with every append of such an event.
-    pub fn last_own_appended(&self) -> watch::Receiver<u64> {
-        self.last_own_appended.clone()
+    /// Its receivers are notified of every append of an event of this machine.
+    pub fn own_log(&self) -> watch::Receiver<OwnLog> {
+        self.own_log.clone()
     }
     /// What is known about another host. Returns before the engine has taken it.
     pub async fn set_host_terms(&self, host: HostId, terms: HostTerms) -> Result<(), Stopped> {

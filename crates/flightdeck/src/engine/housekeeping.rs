@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::snapshots::{self, Packed};
-use crate::store::{RetentionPolicy, Snapshot, Store, StoreError};
+use crate::store::{FleetSnapshot, RetentionPolicy, Store, StoreError};
 
 /// Events between snapshots: replaying that many takes a fraction of a second.
 pub const SNAPSHOT_EVERY_EVENTS: usize = 5_000;
@@ -138,7 +138,7 @@ async fn save(fleet: Fleet, store: &Store) -> usize {
             return 0;
         }
     };
-    let snapshot = Snapshot { seq, rules_version, body };
+    let snapshot = FleetSnapshot { seq, rules_version, body };
     match store.save_snapshot(snapshot).await {
         Ok(()) => text_bytes,
         Err(error) => {

@@ -45,11 +45,11 @@ use flightdeck_core::view::pane_status::{PaneKey, pane_statuses};
 use flightdeck_core::view::seats::KnownSeatCard;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use self::changes::{Changes, SubscribeFrom, Subscription};
+use self::changes::{ChangeFeed, SubscribeFrom, Subscription};
 use self::commit::{Batch, Events};
 use self::effects::{CausedEffect, card_json};
 use self::explain::Explanation;
-pub use self::handle::{EngineHandle, FleetCards, NotStored, NotedSession, OpenAssignments, Stopped};
+pub use self::handle::{EngineHandle, FleetCards, NotStored, NotedSession, OpenAssignments, OwnLog, Stopped};
 use self::housekeeping::Housekeeping;
 pub use self::known_ask::KnownAsk;
 pub use self::note_handover::NoteSettings;
@@ -191,15 +191,15 @@ pub type AckSender = oneshot::Sender<Result<Vec<Appended>, NotStored>>;
 pub struct Engine {
     fleet: Fleet,
     store: Store,
-    changes: Changes,
+    changes: ChangeFeed,
     /// A viewer has subscribed since the start. It may disconnect and come back for every change it missed.
     watched: bool,
     /// Sessions whose cards must be written before the board or a change is sent.
     unwritten: BTreeSet<SessionId>,
     health: Arc<Health>,
     inputs: mpsc::Receiver<Input>,
-    /// The `seq` of the newest event of this machine in the log, for tasks that follow the log.
-    own_appended: watch::Sender<u64>,
+    /// For tasks that follow the log.
+    own_appended: watch::Sender<OwnLog>,
     clock: Steady,
     /// The newest `received_at` given out: that event may not have been applied yet.
     stamped: Timestamp,
@@ -260,7 +260,7 @@ impl Engine {
         let EngineParts { mut outbox, holds, notes, panes, .. } = parts;
         outbox.hand_over_notes_to(notes);
         let (sender, inputs) = mpsc::channel(INPUTS_WAITING_MAX);
-        let mut changes = Changes::new(health.boot.clone());
+        let mut changes = ChangeFeed::new(health.boot.clone());
         for session in fleet.sessions().filter(|s| view::on_board(s)) {
             changes.seed(&session.id, card_json(&fleet, &session.id).unwrap_or_default());
         }
@@ -269,7 +269,8 @@ impl Engine {
         // Their numbers may have changed in the events that were replayed.
         let active = fleet.efforts().filter(|effort| effort.is_active());
         let unstored_efforts = active.map(|effort| effort.id.clone()).collect();
-        let (own_appended, last_own_appended) = watch::channel(fleet.last_seq());
+        let last = fleet.last_seq();
+        let (own_appended, own_log) = watch::channel(OwnLog { last, log_end: last, appended: 0 });
         let engine = Self {
             fleet,
             store,
@@ -292,7 +293,7 @@ impl Engine {
         };
         engine.report_efforts();
         let efforts_active = Arc::clone(&engine.efforts_active);
-        (engine, EngineHandle { inputs: sender, efforts_active, last_own_appended })
+        (engine, EngineHandle { inputs: sender, efforts_active, own_log })
     }
 
     /// Runs until it is stopped, or until every handle is gone.
@@ -398,7 +399,11 @@ impl Engine {
             // The answer is as of now, even if a due timer has not woken the engine yet.
             self.run_timers().await;
         }
-        queries.into_iter().fold(None, |stopped, query| self.answer(query).or(stopped))
+        let mut stopped = None;
+        for query in queries {
+            stopped = self.answer(query).await.or(stopped);
+        }
+        stopped
     }
 
     /// Stores the status lines and transcript growth that say anything new. Runs after the batch's events, so that the first
@@ -422,7 +427,7 @@ impl Engine {
         let now = self.clock.now(self.fleet.now());
         let mut effects: Vec<_> = effects::tick(&mut self.fleet, now).collect();
         for (id, summary) in enriched {
-            effects.extend(CausedEffect::by(self.fleet.last_seq(), self.fleet.enrich(&id, *summary)));
+            effects.extend(CausedEffect::caused_by(self.fleet.last_seq(), self.fleet.enrich(&id, *summary)));
         }
         self.carry_out(effects).await;
     }
@@ -432,12 +437,12 @@ impl Engine {
         let mut effects = Vec::new();
         for (host, terms) in changed {
             let caused = self.fleet.set_host_terms(&host, &terms);
-            effects.extend(CausedEffect::by(self.fleet.last_seq(), caused));
+            effects.extend(CausedEffect::caused_by(self.fleet.last_seq(), caused));
         }
         self.carry_out(effects).await;
     }
 
-    fn answer(&mut self, query: Input) -> Option<oneshot::Sender<()>> {
+    async fn answer(&mut self, query: Input) -> Option<oneshot::Sender<()>> {
         if matches!(query, Input::Board(_) | Input::Subscribe { .. }) {
             self.watched |= matches!(query, Input::Subscribe { .. });
             self.write_changed_cards();
@@ -454,7 +459,7 @@ impl Engine {
             Input::Subscribe { from, reply } => {
                 drop(reply.send(self.changes.subscribe(&from)));
             }
-            Input::Judge { question, reply } => drop(reply.send(self.judge(&question))),
+            Input::Judge { question, reply } => drop(reply.send(self.judge(&question).await)),
             Input::Read(FleetQuery(read)) => read(&self.fleet),
             Input::FindAsk { id, reply } => drop(reply.send(KnownAsk::find(&self.fleet, &id))),
             Input::Occupants(reply) => drop(reply.send(self.fleet.occupants().collect())),

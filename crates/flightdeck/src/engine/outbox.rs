@@ -21,9 +21,9 @@ use crate::store::{MessageRow, OutboxEffect, OutboxKey, OutboxRows, Store, Store
 /// After a failure the outbox is tried again after this time: a full disk stays full for a while.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-/// The kinds of effects in the outbox. Their names are stored.
+/// The kinds of effects that write a row. Their names are stored. Notifications are another kind: see `note_handover.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum EffectKind {
     /// Write the row of a session that left the board. The row replaces an earlier one, so it may be written again.
     PastSession,
     /// Write the row of an assignment that was completed. Its id is derived from the event that opened it, so the row replaces
@@ -35,7 +35,7 @@ enum Kind {
     EffortMessage,
 }
 
-impl Kind {
+impl EffectKind {
     const ALL: [Self; 4] = [Self::PastSession, Self::Assignment, Self::Effort, Self::EffortMessage];
 
     fn name(self) -> &'static str {
@@ -70,28 +70,28 @@ pub(super) fn past_session(seq: u64, session: &Session, rules: &Rules) -> Option
         ended_at: card.ended_at,
         card: serde_json::to_string(&card).ok()?,
     };
-    let kind = Kind::PastSession;
+    let kind = EffectKind::PastSession;
     let key = OutboxKey { seq, kind: kind.name().to_owned(), subject: row.id.to_string() };
     Some(OutboxEffect { key, body: serde_json::to_string(&row).ok()?, repeatable: kind.is_repeatable() })
 }
 
 /// The row of an assignment that the fleet no longer changes after the event `seq`.
 pub(super) fn assignment(seq: u64, row: &SessionAssignment) -> Option<OutboxEffect> {
-    let kind = Kind::Assignment;
+    let kind = EffectKind::Assignment;
     let key = OutboxKey { seq, kind: kind.name().to_owned(), subject: row.assignment.id.to_string() };
     Some(OutboxEffect { key, body: serde_json::to_string(row).ok()?, repeatable: kind.is_repeatable() })
 }
 
 /// The row of an effort as it is after the event `seq`, or later.
 pub(super) fn effort(seq: u64, effort: &Effort) -> Option<OutboxEffect> {
-    let kind = Kind::Effort;
+    let kind = EffectKind::Effort;
     let key = OutboxKey { seq, kind: kind.name().to_owned(), subject: effort.id.to_string() };
     Some(OutboxEffect { key, body: serde_json::to_string(effort).ok()?, repeatable: kind.is_repeatable() })
 }
 
 /// The row of a message that the event `seq` added.
 pub(super) fn effort_message(seq: u64, effort: &EffortId, message: &EffortMessage) -> Option<OutboxEffect> {
-    let kind = Kind::EffortMessage;
+    let kind = EffectKind::EffortMessage;
     let row = MessageRow { effort: effort.clone(), message: message.clone() };
     let key = OutboxKey { seq, kind: kind.name().to_owned(), subject: row.message.id.to_string() };
     Some(OutboxEffect { key, body: serde_json::to_string(&row).ok()?, repeatable: kind.is_repeatable() })
@@ -223,11 +223,11 @@ impl Outbox {
 fn rows(effects: &[OutboxEffect]) -> OutboxRows {
     let mut rows = OutboxRows::default();
     for effect in effects {
-        let added = match Kind::parse(&effect.key.kind) {
-            Some(Kind::PastSession) => add_to(&mut rows.sessions, &effect.body),
-            Some(Kind::Assignment) => add_to(&mut rows.assignments, &effect.body),
-            Some(Kind::Effort) => add_to(&mut rows.efforts, &effect.body),
-            Some(Kind::EffortMessage) => add_to(&mut rows.messages, &effect.body),
+        let added = match EffectKind::parse(&effect.key.kind) {
+            Some(EffectKind::PastSession) => add_to(&mut rows.sessions, &effect.body),
+            Some(EffectKind::Assignment) => add_to(&mut rows.assignments, &effect.body),
+            Some(EffectKind::Effort) => add_to(&mut rows.efforts, &effect.body),
+            Some(EffectKind::EffortMessage) => add_to(&mut rows.messages, &effect.body),
             None => Err("unknown kind".to_owned()),
         };
         if let Err(error) = added {
@@ -250,7 +250,7 @@ mod tests {
     use super::super::restore::restore;
     use super::super::testing::hook_at;
     use super::*;
-    use crate::store::faulty::{Fault, Faulty, Switch, Written};
+    use crate::store::faulty::{Fault, Faulty, StoreWrite, Switch};
     use crate::store::{AssignmentsWanted, Backend, Memory};
 
     /// A disk that survives each daemon, and counts how often each effect was carried out.
@@ -273,7 +273,7 @@ mod tests {
 
         fn finished(&mut self) -> &[OutboxKey] {
             for written in self.switch.take_written() {
-                if let Written::Finished(keys) = written {
+                if let StoreWrite::Finished(keys) = written {
                     self.finished.extend(keys);
                 }
             }
@@ -317,7 +317,7 @@ mod tests {
         if at_finish {
             store.put_outbox(outbox.unsaved.clone()).await.unwrap();
         }
-        disk.switch.set(fault, 1);
+        disk.switch.inject(fault, 1);
         outbox.flush(&store).await;
         disk.switch.kill();
     }
@@ -350,7 +350,7 @@ mod tests {
         let store = disk.open();
         let mut outbox = Outbox::default();
         outbox.add(left(&records()));
-        disk.switch.set(Fault::DiskFull, 1);
+        disk.switch.inject(Fault::DiskFull, 1);
         outbox.flush(&store).await;
         assert!(!outbox.is_saved() && outbox.until_due() <= RETRY_AFTER);
         outbox.flush_if_due(&store).await;

@@ -17,7 +17,7 @@ use flightdeck_core::usage::price::PriceTable;
 
 use super::effects::CausedEffect;
 use super::{Outbox, effects, outbox, snapshots};
-use crate::store::{EffortsWanted, EventPage, Store, StoreError};
+use crate::store::{EffortsWanted, RecordPage, Store, StoreError};
 
 /// Events between two log messages about a long replay: a second or two.
 const PROGRESS_EVERY_EVENTS: u64 = 100_000;
@@ -46,9 +46,18 @@ pub async fn restore_with(
     prices: &PriceTable,
     outbox: Outbox,
 ) -> Result<Restored, StoreError> {
-    intent::prepare();
+    prepare_intents();
     let (fleet, from_snapshot) = newest_snapshot_or_nothing(store, rules).await?;
     replay(store, fleet, from_snapshot, prices, outbox).await
+}
+
+/// Builds the patterns of the intent detector beside the start, which takes some tenths of a second. A message that is read before builds
+/// those that it needs.
+fn prepare_intents() {
+    let spawned = std::thread::Builder::new().name("intents".to_owned()).spawn(intent::prepare);
+    if let Err(error) = spawned {
+        tracing::warn!(%error, "could not start a thread for the intent detector; the first messages are read slowly");
+    }
 }
 
 /// The fleet to replay the log into, and whether it is from a snapshot of these rules.
@@ -57,7 +66,7 @@ pub(super) async fn newest_snapshot_or_nothing(
     rules: Rules,
 ) -> Result<(Fleet, bool), StoreError> {
     let snapshot = store.latest_snapshot(&rules.fold_version()).await?;
-    let known = snapshot.as_ref().and_then(|s| match snapshots::unpack(&s.body.whole()) {
+    let known = snapshot.as_ref().and_then(|s| match snapshots::unpack(&s.body.joined()) {
         Ok(fleet) => Some(fleet.with_rules(rules.clone())),
         Err(error) => {
             tracing::warn!(%error, seq = s.seq, "a snapshot cannot be read; the log is replayed instead");
@@ -155,7 +164,7 @@ pub(super) async fn apply_page(
     prices: &PriceTable,
     fleet: &mut Fleet,
     outbox: &mut Outbox,
-    page: &EventPage,
+    page: &RecordPage,
 ) -> Result<Vec<(u64, Note)>, StoreError> {
     let (mut forgotten, mut notes, mut efforts) = (Vec::new(), Vec::new(), BTreeMap::new());
     for record in &page.records {
@@ -205,7 +214,7 @@ async fn remembered(
 ) -> Result<Option<Summary>, StoreError> {
     let Some(read) = store.transcript(id).await? else { return Ok(None) };
     let whole = read.known.as_deref().and_then(|json| serde_json::from_str(json).ok());
-    Ok(Some(Summary::of(whole.unwrap_or_else(|| Enrichment::from_counted(&read.counted)), prices)))
+    Ok(Some(Summary::with_prices(whole.unwrap_or_else(|| Enrichment::from_counted(&read.counted)), prices)))
 }
 
 #[cfg(test)]
@@ -217,7 +226,7 @@ mod tests {
     use flightdeck_core::log::record::{EventId, Record, Source};
     use flightdeck_core::log::subject::Subject;
     use flightdeck_core::time::{Millis, Timestamp};
-    use flightdeck_core::usage::enrichment::Counted;
+    use flightdeck_core::usage::enrichment::CountedMessage;
     use flightdeck_core::usage::price::Usage;
     use flightdeck_core::wire::transcript::MessageKey;
 
@@ -290,7 +299,8 @@ mod tests {
         store.append(records).await.unwrap();
         let usage = Usage { output: 1000, ..Usage::default() };
         let (key, at) = (MessageKey(7), Timestamp::from_millis(1));
-        let counted = Counted { key, model: "claude-opus-5-5".to_owned(), agent: String::new(), at, usage };
+        let counted =
+            CountedMessage { key, model: "claude-opus-5-5".to_owned(), agent: String::new(), at, usage };
         let session = SessionRead { session_id: "s".into(), ..SessionRead::default() };
         let batch =
             TranscriptBatch { anew: true, session, files: Vec::new(), known: None, counted: vec![counted] };
@@ -307,7 +317,8 @@ mod tests {
         let change = |n: usize, effort: usize, name: &str, payload: serde_json::Value| {
             let subject = Subject::Effort(EffortId::new(format!("e-{}", EventId(effort as u128 + 1))));
             let payload = payload.as_object().cloned().unwrap_or_default();
-            let mut record = Record::ours(Source::User, name, subject, payload, EventId(n as u128 + 1));
+            let mut record =
+                Record::noticed_here(Source::User, name, subject, payload, EventId(n as u128 + 1));
             record.received_at = Timestamp::from_millis(n as i64 + 1);
             record.fired_at = record.received_at;
             record

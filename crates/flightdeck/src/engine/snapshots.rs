@@ -95,14 +95,14 @@ mod tests {
         for share in [0.0, 0.3, 0.6, 1.0] {
             let fleet = captured(share);
             let packed = pack(fleet.clone()).await.unwrap();
-            assert_eq!(text(&unpack(&packed.body.whole()).unwrap()), text(&fleet), "{share}");
+            assert_eq!(text(&unpack(&packed.body.joined()).unwrap()), text(&fleet), "{share}");
             assert!(share == 0.0 || packed.body.len() < packed.text_bytes / 2, "{packed:?}");
         }
     }
 
     #[tokio::test]
     async fn a_damaged_body_is_an_error() {
-        let whole = pack(captured(1.0)).await.unwrap().body.whole().into_owned();
+        let whole = pack(captured(1.0)).await.unwrap().body.joined().into_owned();
         for cut in [0, 1, 7, 1000, whole.len() / 2, whole.len() - 100] {
             assert!(unpack(&whole[..cut]).is_err(), "{cut} of {} bytes", whole.len());
         }

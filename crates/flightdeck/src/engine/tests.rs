@@ -116,7 +116,7 @@ async fn events_that_arrive_during_a_write_are_written_next_and_acknowledged_by_
 async fn a_clock_that_was_wrong_only_while_the_disk_was_full_changes_nothing() {
     static NOW: AtomicI64 = AtomicI64::new(0);
     let stage = Stage::with_clock(|| Timestamp::from_millis(NOW.load(Ordering::Relaxed)));
-    stage.switch.set(Fault::DiskFull, 1);
+    stage.switch.inject(Fault::DiskFull, 1);
     stage.permits.add_permits(100);
     NOW.store(2_000_000_000_000, Ordering::Relaxed);
     assert!(stage.engine.append(vec![hook("a", "UserPromptSubmit")]).await.is_err());
@@ -130,7 +130,7 @@ async fn a_clock_that_was_wrong_only_while_the_disk_was_full_changes_nothing() {
 #[tokio::test]
 async fn a_batch_that_fails_does_not_affect_the_next_one() {
     let stage = Stage::new();
-    stage.switch.set(Fault::DiskFull, 1);
+    stage.switch.inject(Fault::DiskFull, 1);
     let mut first = pin!(stage.engine.append(vec![hook("a", "UserPromptSubmit")]));
     assert!(first.as_mut().now_or_never().is_none());
     stage.settle().await;

@@ -27,7 +27,7 @@ pub enum FleetFileError {
 /// The file as the person wrote it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct FleetFileText {
     session: Option<String>,
     seats: Vec<WrittenSeat>,
 }
@@ -84,7 +84,7 @@ impl FleetFile {
     }
 
     fn parse(text: &str, folder: &Path) -> Result<Self, String> {
-        let written: Written = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
+        let written: FleetFileText = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
         let usual = || {
             folder
                 .file_name()
@@ -93,11 +93,11 @@ impl FleetFile {
         let session = written.session.unwrap_or_else(usual);
         let seats: Result<Vec<_>, _> = written.seats.into_iter().map(|seat| seat.checked(folder)).collect();
         let fleet = Self { session, seats: seats? };
-        fleet.check()?;
+        fleet.validate()?;
         Ok(fleet)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn validate(&self) -> Result<(), String> {
         if !is_name(&self.session) {
             return Err(format!("session {:?} must have letters, digits, '-' or '_' only", self.session));
         }

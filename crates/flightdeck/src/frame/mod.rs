@@ -17,7 +17,7 @@ use self::repair::{repaired, shallow};
 pub const FRAME_BYTES_MAX: usize = HOOK_BODY_BYTES_MAX + 256 * 1024;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Frame {
+pub struct EventFrame {
     pub cmd: String,
     pub args: Map<String, Value>,
     pub env: Map<String, Value>,
@@ -33,7 +33,7 @@ pub enum FrameError {
 }
 
 #[derive(Deserialize)]
-struct Wire<'a> {
+struct FrameFields<'a> {
     #[serde(borrow)]
     cmd: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -42,7 +42,7 @@ struct Wire<'a> {
     env: Option<&'a RawValue>,
 }
 
-impl Frame {
+impl EventFrame {
     pub fn parse(line: &[u8]) -> Result<Self, FrameError> {
         Self::parse_strictly(line).or_else(|error| match repaired(line) {
             Some(line) => Self::parse_strictly(&line),
@@ -51,7 +51,7 @@ impl Frame {
     }
 
     fn parse_strictly(line: &[u8]) -> Result<Self, FrameError> {
-        let wire: Wire<'_> = serde_json::from_slice(line).map_err(FrameError::Malformed)?;
+        let wire: FrameFields<'_> = serde_json::from_slice(line).map_err(FrameError::Malformed)?;
         let cut = wire.args.and_then(|args| without_depth(args.get().as_bytes()));
         Ok(Self {
             args: cut.map_or_else(|| object("args", wire.args), Ok)?,
@@ -109,7 +109,8 @@ mod tests {
 
     #[test]
     fn a_frame_keeps_payload_and_environment_apart() {
-        let frame = Frame::parse(br#"{"cmd":"hook","args":{"b":1,"a":[null]},"env":{"id":"x"}}"#).unwrap();
+        let frame =
+            EventFrame::parse(br#"{"cmd":"hook","args":{"b":1,"a":[null]},"env":{"id":"x"}}"#).unwrap();
         assert_eq!(frame.cmd, "hook");
         assert_eq!(Value::from(frame.args).to_string(), r#"{"b":1,"a":[null]}"#);
         assert_eq!(Value::from(frame.env).to_string(), r#"{"id":"x"}"#);
@@ -117,13 +118,13 @@ mod tests {
 
     #[test]
     fn absent_parts_are_empty_and_unknown_parts_are_ignored() {
-        let frame = Frame::parse(br#"{"cmd":"fleet.list","args":null,"v":2}"#).unwrap();
+        let frame = EventFrame::parse(br#"{"cmd":"fleet.list","args":null,"v":2}"#).unwrap();
         assert!(frame.args.is_empty() && frame.env.is_empty());
     }
 
     #[test]
     fn a_payload_cannot_bring_an_environment_of_its_own() {
-        assert!(Frame::parse(br#"{"cmd":"hook","args":{},"env":{"id":"fake"},"env":{}}"#).is_err());
+        assert!(EventFrame::parse(br#"{"cmd":"hook","args":{},"env":{"id":"fake"},"env":{}}"#).is_err());
     }
 
     #[test]
@@ -131,7 +132,7 @@ mod tests {
         let deep = |n: usize| format!(r#"{{"tool_use_id":"t","a":{}1{}}}"#, "[".repeat(n), "]".repeat(n));
         let framed = |n: usize| format!(r#"{{"cmd":"hook","args":{}}}"#, deep(n));
         for n in [1, 99, 100, 120, 125, 126, 127, 128, 100_000] {
-            let args = Frame::parse(framed(n).as_bytes()).unwrap().args;
+            let args = EventFrame::parse(framed(n).as_bytes()).unwrap().args;
             if let Ok((body, verbatim)) = parse_verbatim(deep(n).as_bytes()) {
                 assert_eq!(args, body, "{n}");
                 assert_eq!(verbatim.json().is_some(), n < PAYLOAD_DEPTH_MAX, "{n}");
@@ -148,21 +149,22 @@ mod tests {
 
     #[test]
     fn text_cut_in_the_middle_of_an_emoji_is_still_taken() {
-        let frame = Frame::parse(br#"{"cmd":"hook","args":{"t":"cut \ud83d","u":"\ud83d\ude00"}}"#).unwrap();
+        let frame =
+            EventFrame::parse(br#"{"cmd":"hook","args":{"t":"cut \ud83d","u":"\ud83d\ude00"}}"#).unwrap();
         assert_eq!(frame.args["t"], "cut \u{fffd}");
         assert_eq!(frame.args["u"], "😀");
     }
 
     #[test]
     fn an_error_names_the_part_and_the_place() {
-        let error = Frame::parse(br#"{"cmd":"hook","args":[1]}"#).unwrap_err().to_string();
+        let error = EventFrame::parse(br#"{"cmd":"hook","args":[1]}"#).unwrap_err().to_string();
         assert!(error.contains("args") && error.contains("column"), "{error}");
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_a_frame_or_an_error(bytes: Vec<u8>) {
-            let _ = Frame::parse(&bytes);
+            let _ = EventFrame::parse(&bytes);
             let _ = parse_body(&bytes);
         }
     }

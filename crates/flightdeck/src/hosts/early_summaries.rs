@@ -13,14 +13,14 @@ pub(super) struct EarlySummaries(BTreeMap<SessionId, SummaryMessage>);
 
 impl EarlySummaries {
     /// `id` is the id on this daemon's board.
-    pub(super) fn put(&mut self, id: SessionId, message: SummaryMessage) {
+    pub(super) fn keep(&mut self, id: SessionId, message: SummaryMessage) {
         if self.0.len() < FLEET_SESSIONS_MAX || self.0.contains_key(&id) {
             self.0.insert(id, message);
         }
     }
 
     /// Those of sessions that are here now, each with its host.
-    pub(super) fn take(&mut self, arrived: &BTreeSet<SessionId>) -> Vec<(HostId, SummaryMessage)> {
+    pub(super) fn take_arrived(&mut self, arrived: &BTreeSet<SessionId>) -> Vec<(HostId, SummaryMessage)> {
         if self.0.is_empty() {
             return Vec::new();
         }
@@ -42,9 +42,9 @@ mod tests {
         let message =
             SummaryMessage { session_id: "s".into(), known: Default::default(), files: Default::default() };
         let mut early = EarlySummaries::default();
-        early.put("s@a".into(), message.clone());
-        assert!(early.take(&BTreeSet::from(["s".into()])).is_empty());
-        assert_eq!(early.take(&BTreeSet::from(["s@a".into()])), [(HostId::new("a"), message)]);
-        assert!(early.take(&BTreeSet::from(["s@a".into()])).is_empty());
+        early.keep("s@a".into(), message.clone());
+        assert!(early.take_arrived(&BTreeSet::from(["s".into()])).is_empty());
+        assert_eq!(early.take_arrived(&BTreeSet::from(["s@a".into()])), [(HostId::new("a"), message)]);
+        assert!(early.take_arrived(&BTreeSet::from(["s@a".into()])).is_empty());
     }
 }

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use anyhow::Context as _;
-use async_nats::jetstream::Message;
+use anyhow::{Context as _, anyhow, bail};
 use async_nats::jetstream::consumer::DeliverPolicy;
 use async_nats::jetstream::consumer::pull::OrderedConfig;
+use async_nats::jetstream::{Message, message};
 use flightdeck_core::ids::{HostId, SessionId};
 use flightdeck_core::log::record::Record;
 use futures_util::{FutureExt, StreamExt};
@@ -19,7 +19,7 @@ use tokio::time::Instant;
 
 use super::Hosts;
 use super::known_hosts::{ReadUpTo, Refusal};
-use super::link::Link;
+use super::link::NatsLink;
 use super::wire::LogMessage;
 
 /// Most messages that are stored in one transaction.
@@ -43,15 +43,38 @@ const STATE: &str = "hub";
 struct ReadState {
     /// When the stream was created, in nanoseconds. If another stream was created since, it is read from its beginning.
     stream: String,
-    /// The position of the last message that was read.
+    /// The position of the last message that was read, and when the server took it, in nanoseconds.
     cursor: u64,
+    published: i64,
     hosts: BTreeMap<HostId, ReadUpTo>,
+}
+
+impl ReadState {
+    /// Lets the stream be read from its beginning. The numbers of messages begin again too; events that are in the store already are
+    /// recognised by their ids.
+    fn begin_again(&mut self, stream: String) {
+        (self.stream, self.cursor, self.published) = (stream, 0, 0);
+        self.hosts.values_mut().for_each(|read| read.n = 0);
+    }
+
+    /// Whether another message than this one was last read at its position: a server whose machine crashed loses messages that were
+    /// not on its disk yet, and gives their positions to others.
+    fn is_replaced_by(&self, message: &message::Info<'_>) -> bool {
+        message.stream_sequence == self.cursor
+            && self.published != 0
+            && self.published != nanoseconds(message)
+    }
+}
+
+/// When the server took the message. Zero beyond the year 2262.
+fn nanoseconds(message: &message::Info<'_>) -> i64 {
+    i64::try_from(message.published.unix_timestamp_nanos()).unwrap_or_default()
 }
 
 /// Reads until the connection ends.
 pub(super) async fn follow_logs(
     hosts: &Hosts,
-    link: &Link,
+    link: &NatsLink,
     clocks: &watch::Sender<bool>,
 ) -> anyhow::Result<()> {
     // A fleet without hosts has no clocks to wait for.
@@ -59,15 +82,14 @@ pub(super) async fn follow_logs(
     let stream = link.log_stream().await?;
     let made = stream.cached_info().created.unix_timestamp_nanos().to_string();
     let mut state: ReadState = hosts.load_state(STATE).await?;
-    if state.stream != made {
-        // The numbers of messages begin again too. Events that are in the store already are recognised by their ids.
-        let logs = |read: ReadUpTo| ReadUpTo { n: 0, ..read };
-        let known = state.hosts.into_iter().map(|(host, read)| (host, logs(read))).collect();
-        state = ReadState { stream: made, cursor: 0, hosts: known };
+    let known_until = stream.cached_info().state.last_sequence;
+    if state.stream != made || known_until < state.cursor {
+        state.begin_again(made);
     }
     hosts.known().set_positions(state.hosts.clone());
     let config = OrderedConfig {
-        deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: state.cursor + 1 },
+        // The last message again, to see whether it is still the same one.
+        deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: state.cursor.max(1) },
         ..OrderedConfig::default()
     };
     let consumer = stream.create_consumer(config).await.context("the logs of hosts cannot be read")?;
@@ -83,38 +105,52 @@ pub(super) async fn follow_logs(
                 continue;
             }
         };
+        let is_replaced = state.is_replaced_by(&info_of(&first)?);
         let mut batch = vec![first];
         while batch.len() < BATCH_MESSAGES_MAX
             && let Some(Some(more)) = messages.next().now_or_never()
         {
             batch.push(more?);
         }
-        state.cursor = take_batch(hosts, link, state.cursor, &batch).await?;
+        if is_replaced {
+            let stream = std::mem::take(&mut state.stream);
+            state.begin_again(stream);
+            hosts.store_state(STATE, &state).await?;
+            bail!("the server has lost messages that were read here: its logs are read again");
+        }
+        take_batch(hosts, link, &mut state, &batch).await?;
         store_at.get_or_insert_with(|| Instant::now() + STORE_PLACE_EVERY);
     }
 }
 
-/// Stores and applies the messages after `cursor`, and returns the place of the last one.
-async fn take_batch(hosts: &Hosts, link: &Link, mut cursor: u64, batch: &[Message]) -> anyhow::Result<u64> {
+fn info_of(message: &Message) -> anyhow::Result<message::Info<'_>> {
+    message.info().map_err(|error| anyhow!("a message has no position in the stream: {error}"))
+}
+
+/// Stores and applies the messages after the place that was reached, and notes the place of the last one.
+async fn take_batch(
+    hosts: &Hosts,
+    link: &NatsLink,
+    state: &mut ReadState,
+    batch: &[Message],
+) -> anyhow::Result<()> {
     let mut records = Vec::with_capacity(batch.len());
     for message in batch {
-        let info = message
-            .info()
-            .map_err(|error| anyhow::anyhow!("a message has no position in the stream: {error}"))?;
+        let info = info_of(message)?;
         // The client library may recreate the consumer, which then begins too early.
-        if info.stream_sequence > cursor {
-            cursor = info.stream_sequence;
+        if info.stream_sequence > state.cursor {
+            (state.cursor, state.published) = (info.stream_sequence, nanoseconds(&info));
             records.extend(hosts.record_of(link, message).await);
         }
     }
     let touched: BTreeSet<SessionId> =
         records.iter().filter_map(|record| record.session_id().cloned()).collect();
     append(hosts, records).await?;
-    let arrived = hosts.early_summaries().take(&touched);
+    let arrived = hosts.early_summaries().take_arrived(&touched);
     for (host, message) in arrived {
         hosts.enrich(&host, message).await?;
     }
-    Ok(cursor)
+    Ok(())
 }
 
 /// Appends the records, and tries again until it succeeds. Meanwhile no further messages are read. Fails only if the daemon stops.
@@ -140,7 +176,7 @@ impl Hosts {
     }
 
     /// The record in a message of another host. `None` for a message of this host, and for a message that is refused.
-    async fn record_of(&self, link: &Link, message: &Message) -> Option<Record> {
+    async fn record_of(&self, link: &NatsLink, message: &Message) -> Option<Record> {
         let (host, _) = link.subjects.parse(&message.subject)?;
         if host == self.name {
             return None;
@@ -189,7 +225,7 @@ impl Hosts {
         let own = known.own_ahead();
         let known = known.get_or_add(host)?;
         let mut read = known.read.clone();
-        read.take(host, &message, known.announced_log())?;
+        read.accept_next(host, &message, known.announced_log())?;
         let (fired_at, ahead) = known.corrected(&message, own);
         let id = message.id.clone();
         let record = message.into_record(host, fired_at, ahead);

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clocks::{AheadOfServer, Corrector, correction};
 use super::settings::{RemoteAction, Share};
-use super::wire::{LogMessage, Presence};
+use super::wire::{HostPresence, LogMessage};
 
 /// A host without a sign of life for this long is unreachable: three of them were missed.
 pub(super) const UNREACHABLE_AFTER: Millis = Millis::seconds(30);
@@ -21,8 +21,10 @@ const CLOCK_SHOWN_FROM: Millis = Millis::seconds(1);
 const LOGS_MAX: usize = 16;
 /// Hosts that are remembered; a message of a further one is refused.
 pub(super) const HOSTS_MAX: usize = 10_000;
-/// A smaller backlog is the ordinary delay and is not called catching up.
+/// From this backlog on a host is called catching up, and until it has at most the second one: a busy host always has a few messages on
+/// their way.
 const CATCHING_UP_FROM: u64 = 100;
+const CAUGHT_UP_AT: u64 = 20;
 
 /// How far the log of a host was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,7 +54,7 @@ pub(super) enum Refusal {
 impl ReadUpTo {
     /// Takes the next message of the host, or says why not. A gap is not refused: the server forgets old messages.
     /// `announced` is the database that the host's presence names.
-    pub(super) fn take(
+    pub(super) fn accept_next(
         &mut self,
         host: &HostId,
         message: &LogMessage,
@@ -108,12 +110,12 @@ impl ReadUpTo {
 #[serde(default)]
 pub(super) struct StoredHost {
     last_seen: Option<Timestamp>,
-    presence: Option<Presence>,
+    presence: Option<HostPresence>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownHost {
-    pub(super) presence: Option<Presence>,
+    pub(super) presence: Option<HostPresence>,
     /// When the last sign of life was sent, by this machine's clock.
     pub(super) last_seen: Option<Timestamp>,
     pub(super) unreachable_since: Option<Timestamp>,
@@ -133,10 +135,18 @@ pub(super) struct KnownHost {
 }
 
 impl KnownHost {
-    /// Messages that the host has and this daemon has not.
+    /// Messages that the host had at its last presence and this daemon has not. Messages have numbers without a gap, so those that
+    /// arrived since the presence count too.
     fn backlog(&self) -> u64 {
         let Some(presence) = &self.presence else { return 0 };
-        presence.backlog + presence.forwarded.saturating_sub(self.read.n)
+        presence.forwarded.saturating_add(presence.backlog).saturating_sub(self.read.n)
+    }
+
+    /// The ordinary delay of a busy host is not called catching up.
+    fn is_catching_up(&self) -> bool {
+        self.behind_at_return >= CATCHING_UP_FROM
+            && self.backlog() > CAUGHT_UP_AT
+            && self.unreachable_since.is_none()
     }
 
     pub(super) fn terms(&self) -> HostTerms {
@@ -209,10 +219,10 @@ impl KnownHosts {
     }
 
     /// A sign of life of another host. `sent` is when the server took it, by this machine's clock.
-    pub(super) fn heard(
+    pub(super) fn note_sign_of_life(
         &mut self,
         host: &HostId,
-        presence: Presence,
+        presence: HostPresence,
         server_at: i64,
         sent: Timestamp,
     ) -> Result<(), Refusal> {
@@ -221,11 +231,10 @@ impl KnownHosts {
         known.last_seen = known.last_seen.max(Some(sent));
         known.presence = Some(presence);
         known.lost = false;
-        let backlog = known.backlog();
-        match backlog {
-            0 => known.behind_at_return = 0,
-            behind => known.behind_at_return = known.behind_at_return.max(behind),
-        }
+        known.behind_at_return = match known.backlog() {
+            0..=CAUGHT_UP_AT => 0,
+            behind => known.behind_at_return.max(behind),
+        };
         Ok(())
     }
 
@@ -261,7 +270,7 @@ impl KnownHosts {
         let stored = |known: &KnownHost| StoredHost {
             last_seen: known.last_seen,
             // Its backlog and its clock are of the moment.
-            presence: known.presence.clone().map(|p| Presence { at: 0, backlog: 0, forwarded: 0, ..p }),
+            presence: known.presence.clone().map(|p| HostPresence { at: 0, backlog: 0, forwarded: 0, ..p }),
         };
         self.hosts.iter().map(|(host, known)| (host.clone(), stored(known))).collect()
     }
@@ -296,8 +305,6 @@ impl KnownHosts {
     fn card(&self, host: &HostId, known: &KnownHost) -> HostCard {
         let presence = known.presence.as_ref();
         let backlog = known.backlog();
-        let catching_up =
-            known.behind_at_return >= CATCHING_UP_FROM && backlog > 0 && known.unreachable_since.is_none();
         let ahead = known.clock_ahead(self.own_ahead());
         let terms = known.terms();
         HostCard {
@@ -310,7 +317,7 @@ impl KnownHosts {
             unreachable_since: known.unreachable_since,
             left: presence.is_some_and(|p| p.left),
             backlog,
-            caught_up_percent: catching_up.then(|| percent(backlog, known.behind_at_return)),
+            caught_up_percent: known.is_catching_up().then(|| percent(backlog, known.behind_at_return)),
             sessions: 0,
             needs_you: 0,
             clock_ahead_seconds: ahead.map(Millis::as_seconds),
@@ -337,11 +344,11 @@ mod tests {
 
     fn message(host: &str, n: u64, log: &str) -> LogMessage {
         let head = LogHead { host: host.into(), n, log: log.into(), seq: n };
-        LogMessage::new(head, Record::ours(Source::Hook, "Stop", "s", Default::default(), EventId(1)))
+        LogMessage::new(head, Record::noticed_here(Source::Hook, "Stop", "s", Default::default(), EventId(1)))
     }
 
-    fn presence(at: i64, backlog: u64, forwarded: u64) -> Presence {
-        Presence {
+    fn presence(at: i64, backlog: u64, forwarded: u64) -> HostPresence {
+        HostPresence {
             at,
             version: "1".into(),
             kind: HostKind::Server,
@@ -359,7 +366,7 @@ mod tests {
     fn a_forged_host_an_old_number_and_a_second_machine_are_refused() {
         let (host, mut read) = (HostId::new("a"), ReadUpTo::default());
         // A member of an earlier version announces no database.
-        let mut take = |from: &str, n, log: &str| read.take(&host, &message(from, n, log), None);
+        let mut take = |from: &str, n, log: &str| read.accept_next(&host, &message(from, n, log), None);
         take("a", 1, "x").unwrap();
         assert_eq!(take("b", 2, "x"), Err(Refusal::AnotherHost("b".into())));
         assert_eq!(take("a", 1, "x"), Err(Refusal::TakenBefore(1)));
@@ -374,17 +381,18 @@ mod tests {
     #[test]
     fn a_host_that_begins_again_at_one_is_taken() {
         let (host, mut read) = (HostId::new("a"), ReadUpTo { n: 900, logs: vec!["x".to_owned()] });
-        assert_eq!(read.take(&host, &message("a", 2, "y"), None), Err(Refusal::TakenBefore(2)));
-        read.take(&host, &message("a", 1, "y"), None).unwrap();
-        read.take(&host, &message("a", 2, "y"), None).unwrap();
+        assert_eq!(read.accept_next(&host, &message("a", 2, "y"), None), Err(Refusal::TakenBefore(2)));
+        read.accept_next(&host, &message("a", 1, "y"), None).unwrap();
+        read.accept_next(&host, &message("a", 2, "y"), None).unwrap();
         // The hub was away while the first messages of this one were on the server.
-        read.take(&host, &message("a", 2, "z"), Some("z")).unwrap();
+        read.accept_next(&host, &message("a", 2, "z"), Some("z")).unwrap();
     }
 
     #[test]
     fn only_the_announced_database_replaces_the_present_one_and_an_earlier_one_may_return() {
         let (host, mut read) = (HostId::new("a"), ReadUpTo::default());
-        let mut take = |n, log: &str, announced| read.take(&host, &message("a", n, log), Some(announced));
+        let mut take =
+            |n, log: &str, announced| read.accept_next(&host, &message("a", n, log), Some(announced));
         // The server's messages are older than the presence.
         take(1, "old", "x").unwrap();
         take(2, "x", "x").unwrap();
@@ -402,7 +410,7 @@ mod tests {
     fn a_host_is_marked_without_a_presence_and_what_is_known_of_it_outlives_the_daemon() {
         let (at, minute) = (Timestamp::from_millis, 60_000);
         let mut known = KnownHosts::default();
-        known.heard(&"heard".into(), presence(0, 7, 9), 0, at(2_000)).unwrap();
+        known.note_sign_of_life(&"heard".into(), presence(0, 7, 9), 0, at(2_000)).unwrap();
         known.set_positions(BTreeMap::from([("read".into(), ReadUpTo::default())]));
         assert!(known.mark_silent(at(1_000)).is_empty());
         assert!(known.mark_silent(at(31_000)).is_empty());
@@ -428,8 +436,8 @@ mod tests {
     #[test]
     fn the_presence_of_one_host_does_not_hide_that_another_fell_silent() {
         let (at, mut known) = (Timestamp::from_millis, KnownHosts::default());
-        known.heard(&"a".into(), presence(0, 0, 0), 0, at(1_000)).unwrap();
-        known.heard(&"b".into(), presence(0, 0, 0), 0, at(40_000)).unwrap();
+        known.note_sign_of_life(&"a".into(), presence(0, 0, 0), 0, at(1_000)).unwrap();
+        known.note_sign_of_life(&"b".into(), presence(0, 0, 0), 0, at(40_000)).unwrap();
         assert_eq!(known.marked_terms(&"b".into(), at(40_000)).unreachable_since, None);
         assert_eq!(known.mark_silent(at(40_000)).len(), 1, "the other one is still reported");
     }
@@ -437,11 +445,11 @@ mod tests {
     #[test]
     fn hosts_of_a_server_that_was_left_are_marked_until_they_are_heard_again() {
         let (host, at, mut known) = (HostId::new("a"), Timestamp::from_millis, KnownHosts::default());
-        known.heard(&host, presence(0, 0, 0), 0, at(1_000)).unwrap();
+        known.note_sign_of_life(&host, presence(0, 0, 0), 0, at(1_000)).unwrap();
         known.lose_all();
         assert_eq!(known.mark_silent(at(2_000))[0].1.unreachable_since, Some(at(1_000)));
         assert!(known.mark_silent(at(3_000)).is_empty(), "the mark stays");
-        known.heard(&host, presence(0, 0, 0), 0, at(4_000)).unwrap();
+        known.note_sign_of_life(&host, presence(0, 0, 0), 0, at(4_000)).unwrap();
         assert_eq!(known.mark_silent(at(4_000))[0].1.unreachable_since, None);
     }
 
@@ -449,39 +457,59 @@ mod tests {
     fn a_silent_host_is_marked_with_its_last_sign_of_life_and_back_when_it_speaks() {
         let (host, mut known) = (HostId::new("a"), KnownHosts::default());
         let at = Timestamp::from_millis;
-        known.heard(&host, presence(0, 0, 0), 0, at(1_000)).unwrap();
+        known.note_sign_of_life(&host, presence(0, 0, 0), 0, at(1_000)).unwrap();
         assert!(known.mark_silent(at(31_000)).is_empty());
         let changed = known.mark_silent(at(31_001));
         assert_eq!(changed[0].1.unreachable_since, Some(at(1_000)));
         assert!(known.mark_silent(at(40_000)).is_empty(), "nothing changed");
-        known.heard(&host, presence(0, 500, 0), 0, at(50_000)).unwrap();
+        known.note_sign_of_life(&host, presence(0, 500, 0), 0, at(50_000)).unwrap();
         assert_eq!(known.mark_silent(at(50_001))[0].1.unreachable_since, None);
         assert_eq!(known.cards()[0].caught_up_percent, Some(0));
-        known.heard(&host, presence(0, 0, 500), 0, at(51_000)).unwrap();
+        known.note_sign_of_life(&host, presence(0, 0, 500), 0, at(51_000)).unwrap();
         known.get_or_add(&host).unwrap().read.n = 350;
         let card = &known.cards()[0];
         assert_eq!((card.backlog, card.caught_up_percent), (150, Some(70)));
     }
 
     #[test]
+    fn messages_that_arrived_since_the_presence_are_no_backlog() {
+        let (host, mut known) = (HostId::new("a"), KnownHosts::default());
+        known.note_sign_of_life(&host, presence(0, 150, 100), 0, Timestamp::from_millis(1)).unwrap();
+        let mut seen_at = |n| {
+            known.get_or_add(&host).unwrap().read.n = n;
+            let card = &known.cards()[0];
+            (card.backlog, card.caught_up_percent)
+        };
+        assert_eq!(seen_at(100), (150, Some(40)));
+        assert_eq!(seen_at(200), (50, Some(80)));
+        assert_eq!(seen_at(240), (10, None), "the last few are the ordinary delay");
+        assert_eq!(seen_at(250), (0, None));
+        assert_eq!(seen_at(300), (0, None), "those that the presence did not count");
+        // A busy host is never without a few messages on their way; it is not catching up again.
+        known.note_sign_of_life(&host, presence(0, 5, 300), 0, Timestamp::from_millis(2)).unwrap();
+        known.note_sign_of_life(&host, presence(0, 40, 310), 0, Timestamp::from_millis(3)).unwrap();
+        assert_eq!(known.cards()[0].caught_up_percent, None);
+    }
+
+    #[test]
     fn messages_that_were_read_but_not_stored_are_taken_again() {
         let (old, new) = (HostId::new("old"), HostId::new("new"));
         let mut known = KnownHosts::default();
-        known.get_or_add(&old).unwrap().read.take(&old, &message("old", 1, "x"), None).unwrap();
+        known.get_or_add(&old).unwrap().read.accept_next(&old, &message("old", 1, "x"), None).unwrap();
         let stored = known.positions();
         for (host, n) in [("old", 2), ("new", 1)] {
             let name = HostId::new(host);
-            known.get_or_add(&name).unwrap().read.take(&name, &message(host, n, "x"), None).unwrap();
+            known.get_or_add(&name).unwrap().read.accept_next(&name, &message(host, n, "x"), None).unwrap();
         }
         known.set_positions(stored);
-        known.get_or_add(&old).unwrap().read.take(&old, &message("old", 2, "x"), None).unwrap();
-        known.get_or_add(&new).unwrap().read.take(&new, &message("new", 1, "x"), None).unwrap();
+        known.get_or_add(&old).unwrap().read.accept_next(&old, &message("old", 2, "x"), None).unwrap();
+        known.get_or_add(&new).unwrap().read.accept_next(&new, &message("new", 1, "x"), None).unwrap();
     }
 
     #[test]
     fn the_clock_of_a_host_is_compared_with_this_ones() {
         let (host, mut known) = (HostId::new("a"), KnownHosts::default());
-        known.heard(&host, presence(74_100, 0, 0), 10, Timestamp::default()).unwrap();
+        known.note_sign_of_life(&host, presence(74_100, 0, 0), 10, Timestamp::default()).unwrap();
         assert_eq!(known.cards()[0].clock_ahead_seconds, None, "the own clock is not known yet");
         known.own_presence(1_000, 910);
         let card = &known.cards()[0];

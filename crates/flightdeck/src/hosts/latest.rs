@@ -17,8 +17,8 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::Hosts;
 use super::clocks::correction;
 use super::known_hosts::StoredHost;
-use super::link::Link;
-use super::wire::{Presence, SummaryMessage};
+use super::link::NatsLink;
+use super::wire::{HostPresence, SummaryMessage};
 use crate::clock;
 
 /// How often hosts are checked for silence.
@@ -31,7 +31,7 @@ const STATE: &str = "known_hosts";
 /// Follows until the connection ends. `caught_up` becomes true once everything that was there is read.
 pub(super) async fn follow_latest(
     hosts: &Hosts,
-    link: &Link,
+    link: &NatsLink,
     caught_up: &watch::Sender<bool>,
 ) -> anyhow::Result<()> {
     let stream = link.latest_stream().await?;
@@ -47,18 +47,23 @@ pub(super) async fn follow_latest(
         let info = message
             .info()
             .map_err(|error| anyhow::anyhow!("a message has no position in the stream: {error}"))?;
-        take(hosts, link, &message, &info).await?;
+        apply_message(hosts, link, &message, &info).await?;
         if info.pending == 0 {
             caught_up.send_replace(true);
         }
     }
 }
 
-async fn take(hosts: &Hosts, link: &Link, message: &Message, info: &message::Info<'_>) -> anyhow::Result<()> {
+async fn apply_message(
+    hosts: &Hosts,
+    link: &NatsLink,
+    message: &Message,
+    info: &message::Info<'_>,
+) -> anyhow::Result<()> {
     let Some((host, what)) = link.subjects.parse(&message.subject) else { return Ok(()) };
     let server_at = i64::try_from(info.published.unix_timestamp_nanos() / 1_000_000).unwrap_or_default();
     if what == "presence" {
-        match serde_json::from_slice::<Presence>(&message.payload) {
+        match serde_json::from_slice::<HostPresence>(&message.payload) {
             Ok(presence) => hosts.take_presence(&host, presence, server_at).await?,
             Err(error) => tracing::warn!(%host, %error, "a presence cannot be read; it is left out"),
         }
@@ -74,7 +79,12 @@ async fn take(hosts: &Hosts, link: &Link, message: &Message, info: &message::Inf
 }
 
 impl Hosts {
-    async fn take_presence(&self, host: &HostId, presence: Presence, server_at: i64) -> anyhow::Result<()> {
+    async fn take_presence(
+        &self,
+        host: &HostId,
+        presence: HostPresence,
+        server_at: i64,
+    ) -> anyhow::Result<()> {
         let terms = {
             let mut known = self.known();
             if *host == self.name {
@@ -83,7 +93,7 @@ impl Hosts {
             }
             // The server's time by this machine's clock.
             let sent = Timestamp::from_millis(server_at + known.own_ahead().unwrap_or(0)).min(clock::now());
-            if let Err(refusal) = known.heard(host, presence, server_at, sent) {
+            if let Err(refusal) = known.note_sign_of_life(host, presence, server_at, sent) {
                 tracing::warn!(%host, %refusal, "refused the presence of a host; the host is not shown");
                 return Ok(());
             }
@@ -169,7 +179,7 @@ impl Hosts {
             Some(_) => self.enrich(host, message).await,
             // Its first event is still to come.
             None => {
-                self.early_summaries().put(id, message);
+                self.early_summaries().keep(id, message);
                 Ok(())
             }
         }
@@ -183,7 +193,7 @@ impl Hosts {
             known.get(host).and_then(|host| host.clock_ahead(known.own_ahead()))
         };
         let ahead: Millis = correction(ahead);
-        let mut summary = Summary::of(message.known.corrected(ahead), &self.prices.borrow());
+        let mut summary = Summary::with_prices(message.known.corrected(ahead), &self.prices.borrow());
         summary.files = message.files;
         Ok(self.engine.enrich(id, summary).await?)
     }

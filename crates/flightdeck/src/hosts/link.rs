@@ -27,19 +27,22 @@ const UNLIMITED: i64 = -1;
 pub(super) const IN_FLIGHT_MAX: usize = 1024;
 
 #[derive(Clone, Debug)]
-pub struct Link {
+pub struct NatsLink {
     pub(super) client: Client,
     pub(super) js: jetstream::Context,
     pub(super) subjects: Subjects,
     /// This machine.
     pub(super) host: HostId,
     dead: watch::Receiver<bool>,
+    /// What the server complained about last, such as a missing permission.
+    complaint: watch::Receiver<Option<String>>,
 }
 
-impl Link {
+impl NatsLink {
     pub async fn connect(settings: &HostsSettings, host: &HostId) -> anyhow::Result<Self> {
         let url = settings.url.as_deref().context("[hosts] in config.toml has no url")?;
         let (dies, dead) = watch::channel(false);
+        let (complains, complaint) = watch::channel(None);
         let subjects = Subjects::new(settings.fleet());
         let options = with_password(credentials(settings)?, url)?
             .name(format!("flightdeck {host}"))
@@ -51,6 +54,9 @@ impl Link {
                 let lost = matches!(event, Event::Disconnected | Event::Closed);
                 if lost {
                     dies.send_replace(true);
+                }
+                if let Event::ServerError(error) = &event {
+                    complains.send_replace(Some(error.to_string()));
                 }
                 async move { log_event(&event) }
             });
@@ -65,11 +71,11 @@ impl Link {
             .max_ack_inflight(IN_FLIGHT_MAX)
             .backpressure_on_inflight(true)
             .build(client.clone());
-        Ok(Self { client, js, subjects, host: host.clone(), dead })
+        Ok(Self { client, js, subjects, host: host.clone(), dead, complaint })
     }
 
     /// Returns when the connection is lost.
-    pub(super) async fn died(&self) {
+    pub(super) async fn wait_until_closed(&self) {
         // Fails if the connection was dropped, and the sender with it; then it has died too.
         let _ = self.dead.clone().wait_for(|dead| *dead).await;
     }
@@ -99,10 +105,21 @@ impl Link {
     }
 
     /// Whether the server keeps streams, and whether this host may use them.
-    pub async fn check(&self) -> anyhow::Result<()> {
-        self.log_stream().await?;
-        self.latest_stream().await?;
-        Ok(())
+    pub async fn check_streams(&self) -> anyhow::Result<()> {
+        let streams = async {
+            self.log_stream().await?;
+            self.latest_stream().await
+        };
+        let Err(error) = streams.await else { return Ok(()) };
+        // A server that does not permit a request leaves it without a reply.
+        let complaint = self.complaint.borrow().clone();
+        Err(match complaint {
+            Some(said) => error.context(format!(
+                "the server does not permit what {} needs ({said}): its configuration names the hosts and what each may do",
+                self.host
+            )),
+            None => error,
+        })
     }
 
     /// The stream, with the settings that it has. A missing one is created with the first of `configs` that the server has room for.
@@ -182,9 +199,24 @@ fn with_password(options: ConnectOptions, url: &str) -> anyhow::Result<ConnectOp
     let address: ServerAddr =
         url.parse().with_context(|| format!("{} is not an address", without_password(url)))?;
     Ok(match (address.username(), address.password()) {
-        (Some(user), Some(password)) => options.user_and_password(user.to_owned(), password.to_owned()),
+        (Some(user), Some(password)) => {
+            options.user_and_password(percent_decoded(user), percent_decoded(password))
+        }
         _ => options,
     })
+}
+
+/// An address has `%40` for an `@` in a name or a password.
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, more)) = rest.split_first() {
+        let code = more.get(..2).filter(|hex| *first == b'%' && hex.iter().all(u8::is_ascii_hexdigit));
+        let code = code.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+        bytes.push(code.unwrap_or(*first));
+        rest = more.get(if code.is_some() { 2 } else { 0 }..).unwrap_or_default();
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The address without its password, to be shown.
@@ -201,6 +233,14 @@ pub fn without_password(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_password_may_have_characters_that_an_address_encodes() {
+        assert_eq!(percent_decoded("p%40ss%3Aw%2frd"), "p@ss:w/rd");
+        for same in ["", "plain", "100%", "%4", "%+5", "%zz"] {
+            assert_eq!(percent_decoded(same), same);
+        }
+    }
 
     #[test]
     fn a_password_in_an_address_is_not_shown() {

@@ -20,11 +20,11 @@ use serde::{Deserialize, Serialize};
 
 use super::Hosts;
 use super::known_hosts::UNREACHABLE_AFTER;
-use super::link::Link;
+use super::link::NatsLink;
 use super::settings::Share;
 use super::share::PayloadFilter;
-use super::wire::{LogHead, LogMessage, Presence};
-use crate::store::{HostState, Replay, Store};
+use super::wire::{HostPresence, LogHead, LogMessage};
+use crate::store::{HostState, Replay, Store, StoreError};
 
 /// Messages in flight at a time: enough for 20,000 a second on one machine, and 5,000 over a slow line.
 const WINDOW_MESSAGES_MAX: usize = 512;
@@ -74,10 +74,44 @@ impl LogIdentity {
         }
         let fresh =
             Self { log: crate::clock::fresh_id().to_string(), salt: crate::clock::fresh_id().to_string() };
-        let body = serde_json::to_string(&fresh)?;
-        store.put_host_states(vec![HostState { name: IDENTITY.to_owned(), body }]).await?;
+        fresh.put(store).await?;
         Ok(fresh)
     }
+
+    async fn put(&self, store: &Store) -> anyhow::Result<()> {
+        let body = serde_json::to_string(self)?;
+        Ok(store.put_host_states(vec![HostState { name: IDENTITY.to_owned(), body }]).await?)
+    }
+
+    /// Gives the log another name if this database is a copy of the sender's: the next events of a copy have numbers
+    /// under which the server has other events.
+    async fn renew_if_copied(&mut self, store: &Store, sent: &SentHead) -> anyhow::Result<()> {
+        let seq = sent.head.seq;
+        let is_copy = match store.event(seq).await {
+            Ok(Some(record)) => record.id.to_string() != sent.id,
+            // Retention may have removed it.
+            Ok(None) => store.last_seq().await? < seq,
+            // A damaged event proves nothing.
+            Err(StoreError::Unreadable { .. }) => false,
+            Err(error) => return Err(error.into()),
+        };
+        if is_copy {
+            tracing::warn!(
+                "this database is a copy of another that was forwarded: its log gets a name of its own"
+            );
+            self.log = crate::clock::fresh_id().to_string();
+            self.put(store).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The last message of this host on the server.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+struct SentHead {
+    #[serde(flatten)]
+    head: LogHead,
+    id: String,
 }
 
 /// The position before there is a connection; the server may know a later one.
@@ -85,10 +119,21 @@ pub(super) async fn stored_position(hosts: &Hosts) -> anyhow::Result<Position> {
     hosts.load_state(STATE).await
 }
 
+async fn store_position(hosts: &Hosts, position: &Position) -> anyhow::Result<()> {
+    hosts.store_state(STATE, position).await
+}
+
+/// Stores the position unless a later one is stored.
+pub(super) async fn store_later_position(hosts: &Hosts, position: &Position) -> anyhow::Result<()> {
+    let stored = stored_position(hosts).await?;
+    let is_later = stored.stream != position.stream || stored.seq < position.seq;
+    if is_later && position.seq > 0 { store_position(hosts, position).await } else { Ok(()) }
+}
+
 /// Fails if another machine is alive under the name of this one. `is_known`: this database was forwarded under the name before.
 async fn check_name_is_free(
     hosts: &Hosts,
-    link: &Link,
+    link: &NatsLink,
     identity: &LogIdentity,
     is_known: bool,
 ) -> anyhow::Result<()> {
@@ -107,7 +152,7 @@ async fn check_name_is_free(
             }
             Err(_) => return Ok(()),
         };
-        let presence: Presence =
+        let presence: HostPresence =
             serde_json::from_slice(&last.payload).context("the presence of this host")?;
         if presence.left || presence.log.as_ref() == Some(&identity.log) {
             return Ok(());
@@ -131,7 +176,7 @@ async fn check_name_is_free(
 /// Forwards the log over one connection.
 pub(super) struct Forwarder<'a> {
     hosts: &'a Hosts,
-    link: &'a Link,
+    link: &'a NatsLink,
     identity: &'a LogIdentity,
     filter: Option<PayloadFilter>,
     subject: String,
@@ -146,8 +191,8 @@ impl<'a> Forwarder<'a> {
     /// Asks the server how far the log was forwarded.
     pub(super) async fn resume(
         hosts: &'a Hosts,
-        link: &'a Link,
-        identity: &'a LogIdentity,
+        link: &'a NatsLink,
+        identity: &'a mut LogIdentity,
         share: Share,
     ) -> anyhow::Result<Self> {
         let stream = link.log_stream().await?;
@@ -157,16 +202,21 @@ impl<'a> Forwarder<'a> {
         let position = match stream.direct_get_last_for_subject(subject.clone()).await {
             Ok(last) => {
                 // `None` for a message that no host has sent.
-                let head = serde_json::from_slice::<LogHead>(&last.payload).ok();
+                let sent = serde_json::from_slice::<SentHead>(&last.payload).ok();
                 let own = (stored.stream == made && stored.seq > 0).then(|| stored.clone());
-                let before = match head {
-                    Some(head) if head.log == identity.log => {
-                        Position { seq: head.seq, n: head.n, ..Position::default() }
+                if let Some(sent) = sent.as_ref().filter(|sent| sent.head.log == identity.log) {
+                    identity.renew_if_copied(&hosts.store, sent).await?;
+                }
+                let before = match sent {
+                    Some(SentHead { head, .. }) if head.log == identity.log => {
+                        // Since that message, events of other hosts were passed over.
+                        let passed = own.filter(|own| own.n == head.n).map_or(0, |own| own.seq);
+                        Position { seq: head.seq.max(passed), n: head.n, ..Position::default() }
                     }
-                    // Of a lost database of this host, or of another machine. This log goes on where it was.
-                    head => {
+                    // Of a lost or replaced database of this host, or of another machine. This log goes on where it was.
+                    sent => {
                         check_name_is_free(hosts, link, identity, own.is_some()).await?;
-                        let n = head.map(|head| head.n).unwrap_or_default();
+                        let n = sent.map(|sent| sent.head.n).unwrap_or_default();
                         own.unwrap_or(Position { n, ..Position::default() })
                     }
                 };
@@ -180,7 +230,7 @@ impl<'a> Forwarder<'a> {
             Err(error) => bail!("cannot read how far the log was forwarded: {error}"),
         };
         let filter = (share == Share::NoPayloads).then(|| PayloadFilter::new(&identity.salt));
-        hosts.note_position(&position);
+        hosts.count_backlog(&position).await?;
         Ok(Self {
             hosts,
             link,
@@ -194,16 +244,24 @@ impl<'a> Forwarder<'a> {
         })
     }
 
+    /// The name of the log that is forwarded.
+    pub(super) fn identity(&self) -> &'a LogIdentity {
+        self.identity
+    }
+
     /// Forwards until the connection ends or the server refuses.
     pub(super) async fn run(mut self) -> anyhow::Result<()> {
-        let mut appended = self.hosts.engine.last_own_appended();
+        let mut appended = self.hosts.engine.own_log();
         loop {
-            let last = *appended.borrow_and_update();
-            while self.position.seq < last {
-                self.send_some(last).await?;
-                self.hosts.note_forwarded(&self.position);
+            let log = *appended.borrow_and_update();
+            while self.position.seq < log.last {
+                let before = self.position.n;
+                self.send_some(log.last).await?;
+                self.hosts.note_forwarded(&self.position, self.position.n.saturating_sub(before));
             }
-            self.hosts.note_forwarded(&self.position);
+            self.hosts.note_all_forwarded(log);
+            // After the last own event there are only those of other hosts.
+            self.position.seq = self.position.seq.max(log.log_end);
             self.store_position().await?;
             tokio::select! {
                 changed = appended.changed() => changed.context("the daemon is stopping")?,
@@ -268,7 +326,7 @@ impl<'a> Forwarder<'a> {
             Ok(taken) => Ok(taken.sequence),
             Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {
                 // If another machine has the name, this log goes on from here later.
-                self.hosts.store_state(STATE, &self.position).await?;
+                store_position(self.hosts, &self.position).await?;
                 bail!(
                     "the last message of {host} on the server is not from this connection; it is looked up again"
                 )
@@ -303,7 +361,7 @@ impl<'a> Forwarder<'a> {
         if self.position == self.stored || self.stored_at.elapsed() < STORE_POSITION_EVERY {
             return Ok(());
         }
-        self.hosts.store_state(STATE, &self.position).await?;
+        store_position(self.hosts, &self.position).await?;
         (self.stored, self.stored_at) = (self.position.clone(), Instant::now());
         Ok(())
     }

@@ -37,12 +37,12 @@ use tokio::sync::watch;
 
 use self::early_summaries::EarlySummaries;
 use self::known_hosts::KnownHosts;
-pub use self::link::{Link, without_password};
+pub use self::link::{NatsLink, without_password};
 use self::member::{Forwarder, LogIdentity, NameTaken, Position};
 pub use self::presence::{host_kind, publish as publish_presence};
 use self::settings::{HostsSettings, Share};
-use self::wire::{Presence, RemoteReply, RemoteRequest};
-use crate::engine::EngineHandle;
+use self::wire::{HostPresence, RemoteReply, RemoteRequest};
+use crate::engine::{EngineHandle, OwnLog};
 use crate::store::{HostState, Store};
 
 /// How long a host may take to carry out a request: a typed prompt is confirmed within a few seconds.
@@ -57,7 +57,7 @@ const LEAVE_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// Carries out the request of a hub.
 pub trait RemoteActions: Debug + Send + Sync {
-    fn act(&self, request: RemoteRequest) -> Pin<Box<dyn Future<Output = RemoteReply> + Send + '_>>;
+    fn carry_out(&self, request: RemoteRequest) -> Pin<Box<dyn Future<Output = RemoteReply> + Send + '_>>;
 }
 
 /// Why a request to another host has no reply.
@@ -99,12 +99,28 @@ pub struct Hosts {
 /// The connection, as the hosts view shows it.
 #[derive(Debug, Default)]
 struct LinkStatus {
-    link: Option<Link>,
+    link: Option<NatsLink>,
     problem: Option<String>,
-    /// The server has the own log up to here.
-    seq: u64,
-    /// The number of the last message that the server has.
+    /// How far the log is forwarded.
+    position: Position,
+    backlog: Backlog,
+}
+
+/// Own events that the server does not have.
+#[derive(Clone, Copy, Debug, Default)]
+struct Backlog {
+    /// How many there were when they were counted, and how many the daemon had appended then.
+    counted: u64,
+    appended: u64,
+    /// How many were forwarded since.
     forwarded: u64,
+}
+
+impl Backlog {
+    fn events(self, log: OwnLog) -> u64 {
+        let since = log.appended.saturating_sub(self.appended);
+        self.counted.saturating_add(since).saturating_sub(self.forwarded)
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -186,7 +202,7 @@ impl Hosts {
             self.lose_all_hosts().await;
         }
         if let Some(link) = link.filter(|_| leaves) {
-            let presence = Presence { left: true, ..own_presence(old, host_kind(), self.hub) };
+            let presence = HostPresence { left: true, ..own_presence(old, host_kind(), self.hub) };
             // If the server does not take it, the hubs call this host unreachable.
             let _ = tokio::time::timeout(LEAVE_TIME_MAX, publish_presence(&link, &presence)).await;
         }
@@ -198,8 +214,10 @@ impl Hosts {
             return std::future::pending().await;
         }
         // Only for the backlog that is shown until there is a connection.
-        if let Ok(position) = member::stored_position(self).await {
-            self.note_position(&position);
+        if let Ok(position) = member::stored_position(self).await
+            && let Err(error) = self.count_backlog(&position).await
+        {
+            tracing::warn!("the events to forward could not be counted: {error:#}");
         }
         let mut pause = RETRY_FIRST;
         loop {
@@ -208,10 +226,13 @@ impl Hosts {
             tracing::warn!(
                 "the connection to the other hosts failed; it is tried again, and the log is forwarded then: {error:#}"
             );
-            {
+            let position = {
                 let mut status = lock(&self.status);
                 (status.link, status.problem) = (None, Some(format!("{error:#}")));
-            }
+                status.position.clone()
+            };
+            // If it fails, a daemon that starts before there is a server again shows a backlog that is too large.
+            let _ = member::store_later_position(self, &position).await;
             pause = match begun.elapsed() > RETRY_LONGEST {
                 _ if error.is::<NameTaken>() => RETRY_NAME_TAKEN,
                 true => RETRY_FIRST,
@@ -227,14 +248,15 @@ impl Hosts {
         settings: &HostsSettings,
         actions: &Arc<dyn RemoteActions>,
     ) -> anyhow::Result<()> {
-        let link = Link::connect(settings, &self.name).await?;
+        let link = NatsLink::connect(settings, &self.name).await?;
         // The link counts as connected only once the streams exist: before that, published messages would be lost.
-        link.check().await?;
-        let identity = LogIdentity::load(&self.store).await?;
-        let forwarder = Forwarder::resume(self, &link, &identity, settings.share).await?;
+        link.check_streams().await?;
+        let mut identity = LogIdentity::load(&self.store).await?;
+        let forwarder = Forwarder::resume(self, &link, &mut identity, settings.share).await?;
+        let identity = forwarder.identity();
         // The server has it before the first message of the log, so a hub can know which database is forwarded.
         let kind = host_kind();
-        publish_presence(&link, &self.presence(kind, &identity)).await?;
+        publish_presence(&link, &self.presence(kind, identity)).await?;
         lock(&self.status).link = Some(link.clone());
         let caught_up = watch::Sender::new(false);
         let reads = async {
@@ -250,7 +272,7 @@ impl Hosts {
         let work = async {
             tokio::try_join!(
                 forwarder.run(),
-                presence::announce(self, &link, kind, &identity),
+                presence::announce(self, &link, kind, identity),
                 summaries::send_summaries(self, &link),
                 responder::respond(&link, actions),
                 reads,
@@ -258,7 +280,7 @@ impl Hosts {
         };
         tokio::select! {
             ended = work => ended.map(|_| ()),
-            () = link.died() => anyhow::bail!("the connection to the server is lost"),
+            () = link.wait_until_closed() => anyhow::bail!("the connection to the server is lost"),
         }
     }
 
@@ -271,18 +293,18 @@ impl Hosts {
         let unreadable = |error: serde_json::Error| RequestError::Unreadable(host.clone(), error.to_string());
         let body = serde_json::to_vec(request).map_err(unreadable)?;
         let reply = tokio::select! {
-            reply = requests::ask(&link, host, body) => reply?,
+            reply = requests::request_from_host(&link, host, body) => reply?,
             () = tokio::time::sleep(REQUEST_TIME_MAX) => return Err(RequestError::NoReply(host.clone())),
-            () = link.died() => return Err(RequestError::NoReply(host.clone())),
+            () = link.wait_until_closed() => return Err(RequestError::NoReply(host.clone())),
         };
         serde_json::from_slice(&reply).map_err(unreadable)
     }
 
-    fn presence(&self, kind: HostKind, identity: &LogIdentity) -> Presence {
+    fn presence(&self, kind: HostKind, identity: &LogIdentity) -> HostPresence {
         let status = lock(&self.status);
-        Presence {
+        HostPresence {
             backlog: self.backlog(&status),
-            forwarded: status.forwarded,
+            forwarded: status.position.n,
             log: Some(identity.log.clone()),
             ..own_presence(&self.settings(), kind, self.hub)
         }
@@ -332,22 +354,35 @@ impl Hosts {
 
     /// Events that the server does not have, also while there is no connection.
     fn backlog(&self, status: &LinkStatus) -> u64 {
-        self.engine.last_own_appended().borrow().saturating_sub(status.seq)
+        status.backlog.events(*self.engine.own_log().borrow())
     }
 
-    fn note_position(&self, position: &Position) {
+    /// Counts the own events after the position. Later ones are counted as they are appended.
+    async fn count_backlog(&self, position: &Position) -> anyhow::Result<()> {
+        let log = *self.engine.own_log().borrow();
+        let counted = self.store.count_own(position.seq, log.log_end).await?;
         let mut status = lock(&self.status);
-        (status.seq, status.forwarded) = (position.seq, position.n);
+        status.backlog = Backlog { counted, appended: log.appended, forwarded: 0 };
+        status.position = position.clone();
+        Ok(())
     }
 
     fn note_problem(&self, problem: String) {
         lock(&self.status).problem = Some(problem);
     }
 
-    /// The server takes the log.
-    fn note_forwarded(&self, position: &Position) {
-        self.note_position(position);
-        lock(&self.status).problem = None;
+    /// The server took this many events.
+    fn note_forwarded(&self, position: &Position, events: u64) {
+        let mut status = lock(&self.status);
+        (status.position, status.problem) = (position.clone(), None);
+        status.backlog.forwarded += events;
+    }
+
+    /// The server has all own events of this log.
+    fn note_all_forwarded(&self, log: OwnLog) {
+        let mut status = lock(&self.status);
+        status.problem = None;
+        status.backlog = Backlog { appended: log.appended, ..Backlog::default() };
     }
 
     async fn load_state<T: DeserializeOwned + Default>(&self, name: &str) -> anyhow::Result<T> {
@@ -362,8 +397,8 @@ impl Hosts {
 }
 
 /// The presence of a host that has forwarded nothing yet.
-pub fn own_presence(settings: &HostsSettings, kind: HostKind, hub: bool) -> Presence {
-    Presence {
+pub fn own_presence(settings: &HostsSettings, kind: HostKind, hub: bool) -> HostPresence {
+    HostPresence {
         at: 0,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         kind,

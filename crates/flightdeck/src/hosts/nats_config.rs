@@ -72,7 +72,7 @@ fn permissions(user: &ConfigUser, subjects: &Subjects) -> (Vec<String>, Vec<Stri
         format!("$JS.API.DIRECT.GET.{latest}.{}", subjects.presence(host)),
     ];
     if user.hub {
-        publish.push(subjects.ask(&every_host()));
+        publish.push(subjects.requests(&every_host()));
         for stream in [&log, &latest] {
             publish.push(format!("$JS.API.STREAM.CREATE.{stream}"));
             publish.push(format!("$JS.API.CONSUMER.CREATE.{stream}"));
@@ -82,7 +82,7 @@ fn permissions(user: &ConfigUser, subjects: &Subjects) -> (Vec<String>, Vec<Stri
             publish.push(format!("$JS.API.CONSUMER.MSG.NEXT.{stream}.*"));
         }
     }
-    (publish, vec![format!("{}.>", subjects.inbox(host)), subjects.ask(host)])
+    (publish, vec![format!("{}.>", subjects.inbox(host)), subjects.requests(host)])
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use anyhow::Context as _;
 use flightdeck_protocol::hosts::HostKind;
 
 use super::Hosts;
-use super::link::Link;
+use super::link::NatsLink;
 use super::member::LogIdentity;
-use super::wire::Presence;
+use super::wire::HostPresence;
 use crate::clock;
 
 /// How often a host sends its presence.
@@ -20,7 +20,7 @@ const PRESENCE_EVERY_WHILE_BEHIND: Duration = Duration::from_secs(1);
 /// The first presence was sent before this.
 pub(super) async fn announce(
     hosts: &Hosts,
-    link: &Link,
+    link: &NatsLink,
     kind: HostKind,
     identity: &LogIdentity,
 ) -> anyhow::Result<()> {
@@ -34,8 +34,8 @@ pub(super) async fn announce(
 }
 
 /// Sends one presence and waits until the server has it.
-pub async fn publish(link: &Link, presence: &Presence) -> anyhow::Result<()> {
-    let presence = Presence { at: clock::now().as_millis(), ..presence.clone() };
+pub async fn publish(link: &NatsLink, presence: &HostPresence) -> anyhow::Result<()> {
+    let presence = HostPresence { at: clock::now().as_millis(), ..presence.clone() };
     let body = serde_json::to_vec(&presence)?;
     let subject = link.subjects.presence(&link.host);
     let sent = link.js.publish(subject, body.into()).await.context("the presence could not be sent")?;

@@ -48,7 +48,7 @@ impl RemoteCall {
         }
     }
 
-    pub fn named(&self) -> Named<'_> {
+    pub fn target(&self) -> Named<'_> {
         match self {
             Self::Answer(AnswerAsk { ask_id, .. }) | Self::GetAsk(GetAsk { ask_id }) => Named::Ask(ask_id),
             Self::Prompt(SendPrompt { session_id, .. })
@@ -98,11 +98,11 @@ mod tests {
     fn an_argument_that_the_command_does_not_have_decides_nothing() {
         let prompt =
             call("prompt", json!({"ask_id": "mine", "session_id": "b@third", "text": "go"})).unwrap();
-        assert_eq!(prompt.named(), Named::Session(&"b@third".into()));
+        assert_eq!(prompt.target(), Named::Session(&"b@third".into()));
         let answer =
             call("answer", json!({"ask_id": "mine", "session_id": "b", "answer": {"decision": "allow"}}))
                 .unwrap();
-        assert_eq!(answer.named(), Named::Ask(&"mine".into()));
+        assert_eq!(answer.target(), Named::Ask(&"mine".into()));
         assert!(answer.allows());
     }
 

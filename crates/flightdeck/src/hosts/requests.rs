@@ -5,7 +5,7 @@ use flightdeck_core::ids::HostId;
 use futures_util::StreamExt;
 
 use super::RequestError;
-use super::link::Link;
+use super::link::NatsLink;
 
 /// Set on every message of a reply but the last.
 const MORE: &str = "Flightdeck-More";
@@ -17,11 +17,15 @@ const PART_OVERHEAD_BYTES: usize = 1024;
 const PART_BYTES_MIN: usize = 1024;
 
 /// Sends the request and collects the parts of the reply. Has no timeout of its own; the caller sets one.
-pub(super) async fn ask(link: &Link, host: &HostId, body: Vec<u8>) -> Result<Vec<u8>, RequestError> {
+pub(super) async fn request_from_host(
+    link: &NatsLink,
+    host: &HostId,
+    body: Vec<u8>,
+) -> Result<Vec<u8>, RequestError> {
     let no_reply = || RequestError::NoReply(host.clone());
     let inbox = Subject::from(link.client.new_inbox());
     let mut parts = link.client.subscribe(inbox.clone()).await.map_err(|_| no_reply())?;
-    let sent = link.client.publish_with_reply(link.subjects.ask(host), inbox, body.into()).await;
+    let sent = link.client.publish_with_reply(link.subjects.requests(host), inbox, body.into()).await;
     sent.map_err(|error| RequestError::NotSent(host.clone(), error.to_string()))?;
     let mut reply = Vec::new();
     while let Some(part) = parts.next().await {

@@ -8,7 +8,7 @@ use flightdeck_protocol::{ErrorCode, ErrorReply};
 use futures_util::StreamExt;
 use tokio::sync::Semaphore;
 
-use super::link::Link;
+use super::link::NatsLink;
 use super::remote_call::RemoteCall;
 use super::requests;
 use super::wire::{RemoteReply, RemoteRequest};
@@ -18,8 +18,8 @@ use super::{Hosts, RemoteActions};
 const REQUESTS_AT_ONCE_MAX: usize = 16;
 
 /// Serves requests until the connection ends.
-pub(super) async fn respond(link: &Link, actions: &Arc<dyn RemoteActions>) -> anyhow::Result<()> {
-    let subject = link.subjects.ask(&link.host);
+pub(super) async fn respond(link: &NatsLink, actions: &Arc<dyn RemoteActions>) -> anyhow::Result<()> {
+    let subject = link.subjects.requests(&link.host);
     let mut requests = link.client.subscribe(subject).await.context("requests of hubs cannot be received")?;
     let turns = Arc::new(Semaphore::new(REQUESTS_AT_ONCE_MAX));
     while let Some(message) = requests.next().await {
@@ -29,7 +29,7 @@ pub(super) async fn respond(link: &Link, actions: &Arc<dyn RemoteActions>) -> an
         // Runs in a task of its own, so that an action that has begun is finished even if the connection breaks.
         tokio::spawn(async move {
             let reply = match serde_json::from_slice::<RemoteRequest>(&message.payload) {
-                Ok(request) => actions.act(request).await,
+                Ok(request) => actions.carry_out(request).await,
                 Err(error) => {
                     refused(ErrorCode::ValidationError, format!("the request is not understood: {error}"))
                 }

@@ -81,7 +81,7 @@ impl HostsSettings {
 /// The table form.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct HostsTable {
     #[serde(default)]
     names: Vec<String>,
     url: Option<String>,
@@ -112,8 +112,8 @@ impl<'de> Visitor<'de> for ListOrTable {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<HostsSettings, A::Error> {
-        let Table { names, url, name, fleet, creds, ca, accept, share } =
-            Table::deserialize(MapAccessDeserializer::new(map))?;
+        let HostsTable { names, url, name, fleet, creds, ca, accept, share } =
+            HostsTable::deserialize(MapAccessDeserializer::new(map))?;
         for token in name.iter().chain(&fleet) {
             check_token(token).map_err(A::Error::custom)?;
         }

@@ -82,7 +82,7 @@ impl PayloadFilter {
             reduced.insert("prompt".into(), stands_for.into());
         }
         if record.source == Source::User {
-            reduced.extend(answer(&record.payload));
+            reduced.extend(shared_answer(&record.payload));
         }
         record.payload = reduced;
     }
@@ -96,7 +96,7 @@ impl PayloadFilter {
         }
         if payload.contains_key("tool_input") {
             let digest = format!("{}{:016x}", self.salt, clip::input_digest(payload));
-            let mark = json!({ "input_digest": format!("{:016x}", Fnv::of(digest.as_bytes())) });
+            let mark = json!({ "input_digest": format!("{:016x}", Fnv::hash_bytes(digest.as_bytes())) });
             reduced.insert(clip::MARK.into(), mark);
         }
         reduced
@@ -138,7 +138,7 @@ fn numbers(fields: &Map<String, Value>) -> Value {
 }
 
 /// Of an answer, the decision and where it was made.
-fn answer(payload: &Map<String, Value>) -> Option<(String, Value)> {
+fn shared_answer(payload: &Map<String, Value>) -> Option<(String, Value)> {
     let answer = payload.get("answer")?.as_object()?;
     let word = |key: &str| answer.get(key).filter(|v| v.as_str().is_some_and(is_word)).cloned();
     let kept = ["decision", "via"].into_iter().filter_map(|key| Some((key.to_owned(), word(key)?)));
@@ -182,7 +182,7 @@ mod tests {
 
     fn reduced(payload: Value) -> Value {
         let Value::Object(payload) = payload else { unreachable!() };
-        let mut record = Record::ours(Source::Hook, "PreToolUse", "s", payload, EventId(1));
+        let mut record = Record::noticed_here(Source::Hook, "PreToolUse", "s", payload, EventId(1));
         record.envelope.project_dir = Some("/home/person/SECRET/api".into());
         record.envelope.tmux_socket = Some("/tmp/SECRET".into());
         PayloadFilter::new("salt").reduce(&mut record);

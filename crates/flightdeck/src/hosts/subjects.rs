@@ -48,30 +48,30 @@ impl Subjects {
     pub fn latest_stream(&self) -> String {
         format!("FLIGHTDECK_{}_LATEST", self.fleet)
     }
-    fn of(&self, host: &HostId, what: &str) -> String {
+    fn subject_of_host(&self, host: &HostId, what: &str) -> String {
         format!("flightdeck.{}.{host}.{what}", self.fleet)
     }
     pub fn log(&self, host: &HostId) -> String {
-        self.of(host, "log")
+        self.subject_of_host(host, "log")
     }
     pub fn presence(&self, host: &HostId) -> String {
-        self.of(host, "presence")
+        self.subject_of_host(host, "presence")
     }
     /// The subject of a session's numbers. A session id that is not a valid token is replaced by its hash; the message contains
     /// the id.
     pub fn summary(&self, host: &HostId, session: &SessionId) -> String {
         let token = match check_token(session) {
             Ok(()) => session.to_string(),
-            Err(_) => format!("h-{:016x}", Fnv::of(session.as_bytes())),
+            Err(_) => format!("h-{:016x}", Fnv::hash_bytes(session.as_bytes())),
         };
-        self.of(host, &format!("summary.{token}"))
+        self.subject_of_host(host, &format!("summary.{token}"))
     }
     pub fn summaries(&self, host: &HostId) -> String {
-        self.of(host, "summary.*")
+        self.subject_of_host(host, "summary.*")
     }
     /// Requests to a host.
-    pub fn ask(&self, host: &HostId) -> String {
-        self.of(host, "ask")
+    pub fn requests(&self, host: &HostId) -> String {
+        self.subject_of_host(host, "ask")
     }
     /// The prefix of the subjects on which a host receives replies. Each host has its own, so that the server can forbid others to
     /// read them. A dot separates the names, because neither can contain one.

@@ -11,7 +11,7 @@ use flightdeck_core::usage::session_files::SessionFiles;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::Hosts;
-use super::link::Link;
+use super::link::NatsLink;
 use super::settings::Share;
 use super::wire::SummaryMessage;
 use crate::engine::changes::SubscribeFrom;
@@ -21,7 +21,7 @@ const SEND_EVERY: Duration = Duration::from_secs(2);
 /// Most sessions whose last sent numbers are remembered. Beyond that, unchanged numbers may be sent again.
 const REMEMBERED_MAX: usize = 10_000;
 
-pub(super) async fn send_summaries(hosts: &Hosts, link: &Link) -> anyhow::Result<()> {
+pub(super) async fn send_summaries(hosts: &Hosts, link: &NatsLink) -> anyhow::Result<()> {
     link.latest_stream().await?;
     let mut changes = hosts.engine.subscribe(SubscribeFrom::Now).await?;
     let mut changed = own_sessions(hosts).await?;
@@ -50,7 +50,7 @@ async fn own_sessions(hosts: &Hosts) -> anyhow::Result<BTreeSet<SessionId>> {
 /// Sends the numbers of a session if they differ from those sent last. Skips sessions of other hosts.
 async fn send_summary(
     hosts: &Hosts,
-    link: &Link,
+    link: &NatsLink,
     id: &SessionId,
     sent: &mut BTreeMap<SessionId, u64>,
 ) -> anyhow::Result<()> {
@@ -67,7 +67,7 @@ async fn send_summary(
         },
     };
     let body = serde_json::to_vec(&message)?;
-    let digest = Fnv::of(&body);
+    let digest = Fnv::hash_bytes(&body);
     // Numbers that are too large for the server are not sent; the card on the hub keeps its older ones.
     if sent.get(id) == Some(&digest) || body.len() > link.client.max_payload() / 2 {
         return Ok(());

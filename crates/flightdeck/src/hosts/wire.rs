@@ -99,7 +99,7 @@ fn on_host(subject: Subject, host: &HostId) -> Subject {
 
 /// A sign of life of a host, and what the hosts view shows about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Presence {
+pub struct HostPresence {
     /// The sender's clock when it was sent, in milliseconds since 1970.
     pub at: i64,
     pub version: String,

@@ -12,7 +12,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::mpsc;
 
 use crate::clock;
-use crate::frame::Frame;
+use crate::frame::EventFrame;
 use crate::ingest::Sink;
 use crate::ingest::spool::{self, Bounds, SpoolFile};
 
@@ -66,7 +66,7 @@ pub async fn drain_at(sink: &Sink, dir: &Path, now: Timestamp) -> Drained {
 
 /// Stores all files of one listing, chunk by chunk. A new listing for each chunk would take too long if the spool is full.
 /// Returns the number of stored events, or an error if some are left.
-async fn store_listed(sink: &Sink, mut listed: Listed) -> Result<usize, ()> {
+async fn store_listed(sink: &Sink, mut listed: ListedFiles) -> Result<usize, ()> {
     let mut all = 0;
     while listed.len() > 0 {
         let mut chunk;
@@ -97,9 +97,9 @@ async fn store_listed(sink: &Sink, mut listed: Listed) -> Result<usize, ()> {
 }
 
 /// The files that were not read yet, in the order in which their hooks fired.
-type Listed = std::vec::IntoIter<SpoolFile>;
+type ListedFiles = std::vec::IntoIter<SpoolFile>;
 
-fn list(dir: &Path) -> Listed {
+fn list(dir: &Path) -> ListedFiles {
     spool::list(dir).unwrap_or_default().into_iter()
 }
 
@@ -120,7 +120,7 @@ struct Chunk {
     stopped_early: bool,
 }
 
-fn read_chunk(listed: &mut Listed) -> Chunk {
+fn read_chunk(listed: &mut ListedFiles) -> Chunk {
     let mut chunk = Chunk::default();
     let mut bytes = 0;
     while chunk.files.len() < CHUNK_FILES_MAX
@@ -150,7 +150,7 @@ fn read_chunk(listed: &mut Listed) -> Chunk {
 }
 
 /// If the frame has no id, the event gets the id in the file's name. So a file that is read twice is stored once.
-fn record(frame: Frame, file: &SpoolFile) -> Result<Record, String> {
+fn record(frame: EventFrame, file: &SpoolFile) -> Result<Record, String> {
     let draft =
         HookDraft { name_in_path: None, payload: frame.args, env: frame.env, bytes: file.bytes as usize };
     draft.into_record(EventId(file.id)).map_err(|e| e.to_string())
@@ -217,7 +217,7 @@ mod tests {
         let mut listed = list(dir.path());
         std::fs::remove_file(dir.path().join(spool::file_name(2, EventId(2)))).unwrap();
         std::fs::write(dir.path().join(spool::file_name(3, EventId(3))), "nonsense").unwrap();
-        let walk = |listed: &mut Listed| {
+        let walk = |listed: &mut ListedFiles| {
             let chunk = read_chunk(listed);
             (chunk.files.len(), chunk.files.first().map(|f| f.fired_ns), chunk.stopped_early)
         };

@@ -41,12 +41,12 @@ pub async fn watch(sink: Sink, restored: Vec<Occupant>, mut seats: mpsc::Receive
     let here = process::namespace();
     let mut watched = Watched::new();
     for occupant in restored {
-        let liveness = check(&occupant, here.as_deref());
+        let liveness = check_occupant(&occupant, here.as_deref());
         handle(&sink, occupant, liveness, &mut watched);
     }
     let mut clean_up_at = CLEAN_UP_FROM;
     while let Some(occupant) = seats.recv().await {
-        let liveness = match check(&occupant, here.as_deref()) {
+        let liveness = match check_occupant(&occupant, here.as_deref()) {
             Liveness::Gone if occupant.pid_ns.is_none() => Liveness::Unknown,
             liveness => liveness,
         };
@@ -73,7 +73,7 @@ fn handle(sink: &Sink, occupant: Occupant, liveness: Liveness, watched: &mut Wat
     }
 }
 
-fn check(occupant: &Occupant, here: Option<&str>) -> Liveness {
+fn check_occupant(occupant: &Occupant, here: Option<&str>) -> Liveness {
     let elsewhere = occupant.pid_ns.is_some() && occupant.pid_ns.as_deref() != here;
     if elsewhere || !occupant.host.is_this() {
         return Liveness::Unknown;
@@ -92,7 +92,7 @@ fn check(occupant: &Occupant, here: Option<&str>) -> Liveness {
 fn watch_process(sink: &Sink, occupant: Occupant) {
     let sink = sink.clone();
     tokio::spawn(async move {
-        process::ended(occupant.pid, occupant.proc_start.as_deref()).await;
+        process::wait_until_ended(occupant.pid, occupant.proc_start.as_deref()).await;
         report_end(sink, occupant).await;
     });
 }

@@ -38,7 +38,7 @@ pub async fn watch(sink: Sink, config_dir: PathBuf) {
     let (hint, hints) = mpsc::channel(HINTS_WAITING_MAX);
     let missed = Arc::new(AtomicBool::new(false));
     let mut watcher = watcher(hint, Arc::clone(&missed));
-    let mut reader = Reader { sink, folder, hints, missed, seen: Seen::new(), places: Places::new() };
+    let mut reader = RegistryReader { sink, folder, hints, missed, seen: Seen::new(), places: Places::new() };
     loop {
         let watched = watcher.as_mut().ok().and_then(|watcher| watch_nearest(watcher, &reader.folder));
         reader.report_health(watched.is_some());
@@ -79,19 +79,18 @@ fn is_close_write(kind: &notify::EventKind) -> bool {
 
 /// Watches the folder or its nearest parent that exists, and returns which one.
 fn watch_nearest(watcher: &mut RecommendedWatcher, folder: &Path) -> Option<PathBuf> {
-    folder
-        .ancestors()
-        .find(|dir| dir.is_dir() && watcher.watch(dir, RecursiveMode::NonRecursive).is_ok())
-        // Changes inside the folder are not visible from its parent.
-        .filter(|dir| *dir == folder || !folder.is_dir())
-        .map(Path::to_owned)
+    let mut watch = |dir: &Path| dir.is_dir() && watcher.watch(dir, RecursiveMode::NonRecursive).is_ok();
+    let nearest = folder.ancestors().find(|dir| watch(dir))?;
+    // The folder may have appeared meanwhile, and changes inside it are not visible from its parent.
+    let appeared = nearest != folder && folder.is_dir();
+    if appeared { watch(folder).then(|| folder.to_owned()) } else { Some(nearest.to_owned()) }
 }
 
 type Seen = BTreeMap<PathBuf, Map<String, Value>>;
 /// The place of the process in each file, by its pid and start time: a process does not move to another terminal.
 type Places = BTreeMap<PathBuf, ((u32, Option<String>), DiscoveredPlace)>;
 
-struct Reader {
+struct RegistryReader {
     sink: Sink,
     folder: PathBuf,
     hints: mpsc::Receiver<PathBuf>,
@@ -100,7 +99,7 @@ struct Reader {
     places: Places,
 }
 
-impl Reader {
+impl RegistryReader {
     fn report_health(&self, watching: bool) {
         let health = &self.sink.health;
         if watching {

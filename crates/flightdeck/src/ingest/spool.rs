@@ -9,7 +9,7 @@ pub use flightdeck_hook::spool::{Bounds, SpoolFile, TEMP_AGE_MAX, enforce_bounds
 use flightdeck_hook::spool::{dropped_count, list_open};
 use rustix::fs::{Mode, OFlags};
 
-use crate::frame::{FRAME_BYTES_MAX, Frame, FrameError};
+use crate::frame::{EventFrame, FRAME_BYTES_MAX, FrameError};
 use crate::private_folder;
 
 /// The folder inside the spool for files that were set aside.
@@ -60,11 +60,11 @@ pub fn file_name(fired_ns: u64, id: EventId) -> String {
 }
 
 /// The event in a file. The file stays until [`remove`].
-pub fn read(file: &SpoolFile) -> Result<Frame, ReadError> {
+pub fn read(file: &SpoolFile) -> Result<EventFrame, ReadError> {
     let path = || file.path.clone();
     let bytes = read_bounded(&file.path).map_err(|source| ReadError::Io { path: path(), source })?;
     let bytes = bytes.ok_or_else(|| ReadError::TooLarge { path: path() })?;
-    let frame = Frame::parse(&bytes).map_err(|source| ReadError::Poison { path: path(), source })?;
+    let frame = EventFrame::parse(&bytes).map_err(|source| ReadError::Poison { path: path(), source })?;
     if frame.cmd == "hook" { Ok(frame) } else { Err(ReadError::NotAHook { path: path(), cmd: frame.cmd }) }
 }
 

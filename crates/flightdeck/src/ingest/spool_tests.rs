@@ -4,7 +4,7 @@ use super::*;
 
 const NOW: i64 = 1_794_768_451_273;
 
-fn put(dir: &Path, fired_ms: i64, random: u64, content: &str) -> SpoolFile {
+fn write_spool_file(dir: &Path, fired_ms: i64, random: u64, content: &str) -> SpoolFile {
     let fired_ns = fired_ms.cast_unsigned() * 1_000_000;
     let id = EventId::new(fired_ns, random);
     let path = dir.join(file_name(fired_ns, id));
@@ -30,7 +30,8 @@ fn a_spool_that_does_not_exist_is_empty() {
 #[test]
 fn an_event_stays_until_it_is_removed() {
     let dir = tempfile::tempdir().unwrap();
-    let file = put(dir.path(), NOW, 1, r#"{"cmd":"hook","args":{"session_id":"s"},"env":{"id":"i"}}"#);
+    let file =
+        write_spool_file(dir.path(), NOW, 1, r#"{"cmd":"hook","args":{"session_id":"s"},"env":{"id":"i"}}"#);
     assert_eq!(read(&file).unwrap().args["session_id"], "s");
     assert_eq!(names(dir.path()).len(), 1);
     remove(std::slice::from_ref(&file)).unwrap();
@@ -42,7 +43,7 @@ fn an_event_stays_until_it_is_removed() {
 fn a_damaged_file_is_set_aside_and_their_number_has_a_bound() {
     let dir = tempfile::tempdir().unwrap();
     for n in 0..=REJECTED_FILES_MAX as u64 {
-        let file = put(dir.path(), NOW, n, "{\"cmd\":\"hook\",\"args\":[");
+        let file = write_spool_file(dir.path(), NOW, n, "{\"cmd\":\"hook\",\"args\":[");
         assert!(read(&file).unwrap_err().is_poison());
         set_aside(&file).unwrap();
     }
@@ -53,14 +54,14 @@ fn a_damaged_file_is_set_aside_and_their_number_has_a_bound() {
 #[test]
 fn another_command_in_the_spool_is_not_an_event() {
     let dir = tempfile::tempdir().unwrap();
-    let file = put(dir.path(), NOW, 1, r#"{"cmd":"effort.finish","args":{}}"#);
+    let file = write_spool_file(dir.path(), NOW, 1, r#"{"cmd":"effort.finish","args":{}}"#);
     assert!(read(&file).unwrap_err().is_poison());
 }
 
 #[test]
 fn a_file_that_is_gone_is_not_a_damaged_file() {
     let dir = tempfile::tempdir().unwrap();
-    let file = put(dir.path(), NOW, 1, "{}");
+    let file = write_spool_file(dir.path(), NOW, 1, "{}");
     remove(std::slice::from_ref(&file)).unwrap();
     assert!(!read(&file).unwrap_err().is_poison());
 }
@@ -68,7 +69,7 @@ fn a_file_that_is_gone_is_not_a_damaged_file() {
 #[test]
 fn a_link_put_in_place_of_an_event_is_not_followed() {
     let dir = tempfile::tempdir().unwrap();
-    let file = put(dir.path(), NOW, 1, "{}");
+    let file = write_spool_file(dir.path(), NOW, 1, "{}");
     let secret = dir.path().join("secret");
     std::fs::rename(&file.path, &secret).unwrap();
     symlink(&secret, &file.path).unwrap();
@@ -79,7 +80,7 @@ fn a_link_put_in_place_of_an_event_is_not_followed() {
 fn the_oldest_over_the_bounds_are_dropped_and_counted() {
     let dir = tempfile::tempdir().unwrap();
     for n in 0..10 {
-        put(dir.path(), NOW - n, 0, "12345");
+        write_spool_file(dir.path(), NOW - n, 0, "12345");
     }
     assert_eq!(enforce(dir.path(), Bounds::default()), 0);
     assert_eq!(enforce(dir.path(), Bounds { files: 8, ..Bounds::default() }), 2);

@@ -33,20 +33,20 @@ impl AnswerKeys {
         let mut bytes = [0; KEY_BYTES];
         SystemRandom::new().fill(&mut bytes).ok()?;
         let key: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        self.put(IssuedKey { key: key.clone().into(), ask_id: ask_id.clone(), decision });
+        self.keep(IssuedKey { key: key.clone().into(), ask_id: ask_id.clone(), decision });
         Some(key)
     }
 
     /// Removes this key and all other keys of its ask, because an ask is answered once.
-    pub fn take(&self, key: &str) -> Option<IssuedKey> {
+    pub fn redeem(&self, key: &str) -> Option<IssuedKey> {
         let mut keys = self.keys();
-        let issued = keys.iter().find(|issued| issued.key.is(key))?.clone();
+        let issued = keys.iter().find(|issued| issued.key.equals(key))?.clone();
         keys.retain(|other| other.ask_id != issued.ask_id);
         Some(issued)
     }
 
     /// Stores a key: a new one, or one whose answer could not be stored, so that the person can press the button again.
-    pub fn put(&self, issued: IssuedKey) {
+    pub fn keep(&self, issued: IssuedKey) {
         let mut keys = self.keys();
         if keys.len() == KEYS_MAX {
             keys.pop_front();
@@ -72,10 +72,10 @@ mod tests {
         let deny = keys.issue(&ask, Decision::Deny).unwrap();
         let kept = keys.issue(&other, Decision::Deny).unwrap();
         assert!(allow != deny && allow.len() == 2 * KEY_BYTES);
-        assert_eq!(keys.take("nothing"), None);
-        assert_eq!(keys.take(&allow).unwrap().decision, Decision::Allow);
-        assert_eq!((keys.take(&allow), keys.take(&deny)), (None, None));
-        assert_eq!(keys.take(&kept).unwrap().ask_id, other);
+        assert_eq!(keys.redeem("nothing"), None);
+        assert_eq!(keys.redeem(&allow).unwrap().decision, Decision::Allow);
+        assert_eq!((keys.redeem(&allow), keys.redeem(&deny)), (None, None));
+        assert_eq!(keys.redeem(&kept).unwrap().ask_id, other);
     }
 
     #[test]
@@ -85,6 +85,6 @@ mod tests {
         for n in 0..KEYS_MAX {
             keys.issue(&AskId::from(n.to_string()), Decision::Allow).unwrap();
         }
-        assert_eq!((keys.take(&first), keys.keys().len()), (None, KEYS_MAX));
+        assert_eq!((keys.redeem(&first), keys.keys().len()), (None, KEYS_MAX));
     }
 }

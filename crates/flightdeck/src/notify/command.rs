@@ -2,18 +2,18 @@
 
 use tokio::process::Command;
 
-use super::message::Message;
+use super::message::NoteMessage;
 use super::program;
 use super::send_error::SendError;
 
-pub(super) async fn send(words: &[String], message: &Message) -> Result<(), SendError> {
+pub(super) async fn send(words: &[String], message: &NoteMessage) -> Result<(), SendError> {
     let Some((program, args)) = words.split_first() else { return Ok(()) };
     let mut command = Command::new(program);
     command.args(args).envs(variables(message));
     program::run(command, &message.json()).await
 }
 
-fn variables(message: &Message) -> Vec<(&'static str, String)> {
+fn variables(message: &NoteMessage) -> Vec<(&'static str, String)> {
     let mut variables = vec![
         ("FLIGHTDECK_NOTE_TITLE", message.title.clone()),
         ("FLIGHTDECK_NOTE_TEXT", message.text.clone()),

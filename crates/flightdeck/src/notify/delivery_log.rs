@@ -9,10 +9,10 @@ use flightdeck_protocol::notify::{NotifyTargetStatus, Undelivered};
 use super::settings::NotifySettings;
 
 #[derive(Debug, Default)]
-pub(super) struct DeliveryLog(Mutex<BTreeMap<String, Counts>>);
+pub(super) struct DeliveryLog(Mutex<BTreeMap<String, DeliveryCounts>>);
 
 #[derive(Debug, Default)]
-struct Counts {
+struct DeliveryCounts {
     sent: u64,
     undelivered: u64,
     last: Option<Undelivered>,
@@ -47,7 +47,7 @@ impl DeliveryLog {
     }
 
     /// No code leaves the map half changed, so a poisoned lock can be used.
-    fn counts(&self) -> MutexGuard<'_, BTreeMap<String, Counts>> {
+    fn counts(&self) -> MutexGuard<'_, BTreeMap<String, DeliveryCounts>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,7 +7,7 @@ use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::message::{Message, Urgency};
+use super::message::{NoteMessage, NoteUrgency};
 use super::program::{self, RunningProgram};
 use super::send_error::SendError;
 use crate::program::BROWSER_OPENER;
@@ -19,7 +19,7 @@ const CLICKS_WAITING_MAX: usize = 8;
 
 static CLICKS: Semaphore = Semaphore::const_new(CLICKS_WAITING_MAX);
 
-pub(super) async fn send(message: &Message) -> Result<(), SendError> {
+pub(super) async fn send(message: &NoteMessage) -> Result<(), SendError> {
     if cfg!(target_os = "macos") {
         return program::run(osascript(message), b"").await;
     }
@@ -38,7 +38,7 @@ pub(super) async fn send(message: &Message) -> Result<(), SendError> {
 }
 
 /// A `notify-send` that prints the note's id once it is shown, and `default` if the person clicks it.
-fn clickable(message: &Message) -> Command {
+fn clickable(message: &NoteMessage) -> Command {
     let mut command = Command::new("notify-send");
     command.args(["--print-id", "--action=default=Open"]);
     command.args(notify_send(message).as_std().get_args());
@@ -65,10 +65,10 @@ async fn open(url: &str) {
     }
 }
 
-fn notify_send(message: &Message) -> Command {
+fn notify_send(message: &NoteMessage) -> Command {
     let urgency = match message.urgency {
-        Urgency::High => "critical",
-        Urgency::Normal => "normal",
+        NoteUrgency::High => "critical",
+        NoteUrgency::Normal => "normal",
     };
     let mut command = Command::new("notify-send");
     command.arg("--app-name=Flightdeck").arg(format!("--urgency={urgency}"));
@@ -83,7 +83,7 @@ fn markup(text: &str) -> String {
 }
 
 /// The texts are arguments of the script and not part of it.
-fn osascript(message: &Message) -> Command {
+fn osascript(message: &NoteMessage) -> Command {
     let mut command = Command::new("osascript");
     for line in
         ["on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run"]
@@ -104,10 +104,10 @@ mod tests {
 
     #[test]
     fn a_text_from_outside_is_neither_an_option_nor_markup_nor_script() {
-        let message = Message {
+        let message = NoteMessage {
             title: "--help".into(),
             text: "Permission for Bash: echo \"<b>\" & exit".into(),
-            ..Message::test("http://deck")
+            ..NoteMessage::test("http://deck")
         };
         let said = arguments(&notify_send(&message));
         let text = "Permission for Bash: echo \"&lt;b&gt;\" &amp; exit\nhttp://deck";

@@ -14,10 +14,10 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::message::{Button, Message, NoteLine};
+use super::message::{Button, NoteLine, NoteMessage};
 use super::settings::{TargetKind, TargetSettings};
 use super::suppress::Checks;
-use super::worker::{DELIVERIES_WAITING_MAX, Delivery, Worker};
+use super::worker::{DELIVERIES_WAITING_MAX, NoteDelivery, TargetWorker};
 use super::{NOTES_WAITING_MAX, Notifier, stopped};
 use crate::clock::Clock;
 use crate::engine::{EngineHandle, QueuedNote, Stopped};
@@ -30,7 +30,7 @@ const PANE_CHECKS_MAX: Duration = Duration::from_secs(3);
 /// The task behind a [`Notifier`].
 #[derive(Debug)]
 pub struct Dispatcher {
-    worker: Worker,
+    worker: TargetWorker,
     engine: EngineHandle,
     terminals: Arc<Terminals>,
     zone: TimeZone,
@@ -43,7 +43,7 @@ pub struct Dispatcher {
 #[derive(Debug)]
 struct RunningTarget {
     settings: TargetSettings,
-    queue: mpsc::Sender<Delivery>,
+    queue: mpsc::Sender<NoteDelivery>,
 }
 
 /// One note with its rows in the outbox: one for each target.
@@ -54,7 +54,7 @@ struct Gathered {
 }
 
 /// A note to one target.
-struct Line {
+struct TargetNote {
     key: OutboxKey,
     note: NoteLine,
     /// The request that buttons can answer.
@@ -71,7 +71,7 @@ impl Dispatcher {
         terminals: Arc<Terminals>,
         clock: Clock,
     ) -> Self {
-        let worker = Worker { notifier, store, clock };
+        let worker = TargetWorker { notifier, store, clock };
         let (targets, workers) = (BTreeMap::new(), JoinSet::new());
         Self { worker, engine, terminals, zone: TimeZone::system(), queued, targets, workers }
     }
@@ -115,7 +115,7 @@ impl Dispatcher {
     async fn dispatch(&mut self, taken: Vec<QueuedNote>) -> Result<(), Stopped> {
         self.follow_settings();
         let board = self.notifier().board();
-        let mut lines: BTreeMap<String, Vec<Line>> = BTreeMap::new();
+        let mut lines: BTreeMap<String, Vec<TargetNote>> = BTreeMap::new();
         let mut dropped = Vec::new();
         let checks = self.checks();
         for Gathered { seq, note, rows } in group_by_note(taken) {
@@ -127,7 +127,7 @@ impl Dispatcher {
                 Ok(card) => {
                     let (note, ask) = (NoteLine::new(seq, &note, &card, &board), permission(&card));
                     for (target, key) in rows {
-                        let line = Line { key, note: note.clone(), ask: ask.clone() };
+                        let line = TargetNote { key, note: note.clone(), ask: ask.clone() };
                         lines.entry(target).or_default().push(line);
                     }
                 }
@@ -169,7 +169,7 @@ impl Dispatcher {
     }
 
     /// Hands the notes to the worker of the target. Returns the outbox rows that the worker will not send.
-    fn send(&self, target: &str, mut lines: Vec<Line>, board: &str) -> Vec<OutboxKey> {
+    fn send(&self, target: &str, mut lines: Vec<TargetNote>, board: &str) -> Vec<OutboxKey> {
         lines.sort_by_key(|line| (line.note.event, line.note.since));
         let keys: Vec<_> = lines.iter().map(|line| line.key.clone()).collect();
         // Only a message about one session has buttons.
@@ -180,11 +180,11 @@ impl Dispatcher {
         let notes = lines.into_iter().map(|line| line.note).collect();
         // A target that is no longer configured has no worker.
         let Some(RunningTarget { settings, queue }) = self.targets.get(target) else { return keys };
-        let Some(mut message) = Message::new(notes, board, &self.zone) else { return keys };
+        let Some(mut message) = NoteMessage::new(notes, board, &self.zone) else { return keys };
         message.buttons = ask.map(|ask| self.buttons(settings, &ask)).unwrap_or_default();
-        match queue.try_send(Delivery { keys, message }) {
+        match queue.try_send(NoteDelivery { keys, message }) {
             Ok(()) => Vec::new(),
-            Err(mpsc::error::TrySendError::Full(Delivery { keys, message })) => {
+            Err(mpsc::error::TrySendError::Full(NoteDelivery { keys, message })) => {
                 let why = format!("{DELIVERIES_WAITING_MAX} messages wait already: the target hangs");
                 self.worker.give_up(target, &message, why);
                 keys

@@ -21,7 +21,7 @@ const SAID_CHARS_MAX: usize = 200;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Urgency {
+pub(super) enum NoteUrgency {
     /// An agent waits for the person.
     High,
     Normal,
@@ -29,12 +29,12 @@ pub(super) enum Urgency {
 
 /// A message as a webhook and a command get it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Message {
+pub(super) struct NoteMessage {
     pub(super) title: String,
     pub(super) text: String,
     /// Opens the card, or the board if there are several.
     pub(super) url: String,
-    pub(super) urgency: Urgency,
+    pub(super) urgency: NoteUrgency,
     pub(super) notes: Vec<NoteLine>,
     /// Buttons for a phone. Each works once.
     #[serde(skip)]
@@ -54,7 +54,8 @@ pub(super) struct NoteLine {
     /// What the session wants: the label of its card.
     pub(super) wanted: String,
     /// What the agent said at the end of its turn: its question, otherwise its last line.
-    pub(super) said: Option<String>,
+    #[serde(rename = "said")]
+    pub(super) last_sentence: Option<String>,
     pub(super) since: Timestamp,
     pub(super) url: String,
 }
@@ -69,7 +70,7 @@ impl NoteLine {
     /// Makes the line from the present card, which may have changed since the note was made. `board` is the address of the board.
     pub(super) fn new(seq: u64, note: &Note, card: &Card, board: &str) -> Self {
         let waiting = card.waiting.as_ref().filter(|_| ended_its_turn(card, note.kind));
-        let said = waiting.and_then(|_| said(card));
+        let last_sentence = waiting.and_then(|_| last_sentence(card));
         Self {
             id: format!("{seq}-{}-{}", note.kind.as_str(), note.session_id),
             event: note.kind,
@@ -78,7 +79,7 @@ impl NoteLine {
             project_path: card.project.path.clone(),
             title: card.title.as_deref().map(|title| one_line(title, TITLE_CHARS_MAX)),
             wanted: waiting.map_or(&card.agent_state.label, |waiting| &waiting.label).clone(),
-            said,
+            last_sentence,
             since: card.agent_state.since,
             url: session_url(board, &card.id),
         }
@@ -90,20 +91,20 @@ impl NoteLine {
     }
 }
 
-impl Message {
+impl NoteMessage {
     /// `None` if there are no notes.
     pub(super) fn new(notes: Vec<NoteLine>, board: &str, zone: &TimeZone) -> Option<Self> {
         let (title, text, url) = match &notes[..] {
             [] => return None,
             [one] => {
-                let text = [one.title.clone(), one.said.clone(), Some(one.since(zone))];
+                let text = [one.title.clone(), one.last_sentence.clone(), Some(one.since(zone))];
                 let text = text.into_iter().flatten().collect::<Vec<_>>().join("\n");
                 (format!("{}: {}", one.project, one.wanted), text, one.url.clone())
             }
             several => (headline(several), list(several, zone), board.to_owned()),
         };
         let waits = |note: &NoteLine| matches!(note.event, NoteKind::NeedsPermission | NoteKind::Asks);
-        let urgency = if notes.iter().any(waits) { Urgency::High } else { Urgency::Normal };
+        let urgency = if notes.iter().any(waits) { NoteUrgency::High } else { NoteUrgency::Normal };
         Some(Self { title, text, url, urgency, notes, buttons: Vec::new() })
     }
 
@@ -113,7 +114,7 @@ impl Message {
             title: "Flightdeck: a test".to_owned(),
             text: "Notifications reach you here.".to_owned(),
             url: board.to_owned(),
-            urgency: Urgency::Normal,
+            urgency: NoteUrgency::Normal,
             notes: Vec::new(),
             buttons: Vec::new(),
         }
@@ -132,7 +133,7 @@ fn ended_its_turn(card: &Card, kind: NoteKind) -> bool {
 }
 
 /// The question of the last message; without one, the last line of the message.
-fn said(card: &Card) -> Option<String> {
+fn last_sentence(card: &Card) -> Option<String> {
     let question = card.intent.as_ref().filter(|found| found.intent == Intent::Question);
     let question = question.map(|found| one_line(&found.evidence.line, SAID_CHARS_MAX));
     question.filter(|line| !line.is_empty()).or_else(|| last_line(card.last_assistant_text.as_deref()?))
@@ -191,14 +192,14 @@ mod tests {
             project_path: None,
             title: Some("fix the bug".into()),
             wanted: "Permission for Bash: make".into(),
-            said: None,
+            last_sentence: None,
             since: Timestamp::parse("2026-11-15T18:47:31Z").unwrap(),
             url: session_url("http://deck", &format!("s{n}").into()),
         }
     }
 
-    fn message(notes: Vec<NoteLine>) -> Option<Message> {
-        Message::new(notes, "http://deck", &TimeZone::UTC)
+    fn message(notes: Vec<NoteLine>) -> Option<NoteMessage> {
+        NoteMessage::new(notes, "http://deck", &TimeZone::UTC)
     }
 
     #[test]
@@ -206,17 +207,31 @@ mod tests {
         let said = message(vec![line(1, NoteKind::NeedsPermission)]).unwrap();
         assert_eq!(said.title, "p1: Permission for Bash: make");
         assert_eq!(said.text, "fix the bug\nsince 18:47");
-        assert_eq!((said.url.as_str(), said.urgency), ("http://deck/#/session/s1", Urgency::High));
+        assert_eq!((said.url.as_str(), said.urgency), ("http://deck/#/session/s1", NoteUrgency::High));
+    }
+
+    /// The README lists them.
+    #[test]
+    fn a_webhook_gets_the_documented_names() {
+        let json = serde_json::to_value(message(vec![line(1, NoteKind::NeedsPermission)]).unwrap()).unwrap();
+        let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
+        assert_eq!(names(&json), "title text url urgency notes");
+        assert_eq!(
+            names(&json["notes"][0]),
+            "id event session_id project project_path title wanted said since url"
+        );
     }
 
     #[test]
     fn a_finished_session_is_quoted_with_its_last_line() {
-        let finished =
-            NoteLine { said: last_line("All good.\n\nShall I push?\n"), ..line(1, NoteKind::Completed) };
+        let finished = NoteLine {
+            last_sentence: last_line("All good.\n\nShall I push?\n"),
+            ..line(1, NoteKind::Completed)
+        };
         let said = message(vec![finished]).unwrap();
         assert_eq!(
             (said.text.as_str(), said.urgency),
-            ("fix the bug\nShall I push?\nsince 18:47", Urgency::Normal)
+            ("fix the bug\nShall I push?\nsince 18:47", NoteUrgency::Normal)
         );
         assert_eq!(last_line(" \n"), None);
     }
@@ -249,10 +264,10 @@ mod tests {
         ]);
         let line = asks(&card);
         assert_eq!(
-            (line.wanted.as_str(), line.said.as_deref()),
+            (line.wanted.as_str(), line.last_sentence.as_deref()),
             ("Asks you", Some("Shall I drop the users table?"))
         );
-        assert_eq!(message(vec![line]).unwrap().urgency, Urgency::High);
+        assert_eq!(message(vec![line]).unwrap().urgency, NoteUrgency::High);
         // A request in the middle of a turn: the last message is of another time.
         let card = card_of(&[
             json!({"hook_event_name": "Stop", "last_assistant_message": "Shall I drop the users table?"}),
@@ -260,7 +275,7 @@ mod tests {
             json!({"hook_event_name": "PermissionRequest", "tool_name": "ExitPlanMode"}),
         ]);
         let line = asks(&card);
-        assert_eq!((line.wanted, line.said), (card.agent_state.label.clone(), None));
+        assert_eq!((line.wanted, line.last_sentence), (card.agent_state.label.clone(), None));
     }
 
     #[test]
@@ -272,7 +287,7 @@ mod tests {
         assert_eq!((text[0], text.len()), ("p1: Permission for Bash: make, since 18:47", 6));
         assert_eq!(text[5], "and 2 more");
         let said = message(lines(NoteKind::Completed)).unwrap();
-        assert_eq!((said.title.as_str(), said.urgency), ("7 sessions are finished", Urgency::Normal));
+        assert_eq!((said.title.as_str(), said.urgency), ("7 sessions are finished", NoteUrgency::Normal));
         assert_eq!(message(Vec::new()), None);
     }
 

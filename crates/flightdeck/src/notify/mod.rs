@@ -32,7 +32,7 @@ use tokio::task::{JoinHandle, JoinSet};
 pub use self::answer_keys::AnswerKeys;
 use self::delivery_log::DeliveryLog;
 pub use self::dispatch::Dispatcher;
-use self::message::Message;
+use self::message::NoteMessage;
 pub use self::send_error::SendError;
 use self::settings::NotifySettings;
 pub use self::visible_boards::VisibleBoards;
@@ -107,7 +107,7 @@ impl Notifier {
         let chosen =
             settings.targets.iter().enumerate().filter(|(_, t)| name.is_none_or(|name| t.name == name));
         for (n, target) in chosen {
-            let (target, message) = (target.clone(), Message::test(&self.board()));
+            let (target, message) = (target.clone(), NoteMessage::test(&self.board()));
             attempts.spawn(async move {
                 let result = target::attempt(&target, &message).await;
                 (n, TestResult { target: target.name, kind: target.kind.name(), result })

@@ -4,11 +4,15 @@ use axum::http::{HeaderName, HeaderValue, header};
 use serde_json::{Value, json};
 
 use super::http_client::{Address, post_json};
-use super::message::{Button, Message, Urgency};
+use super::message::{Button, NoteMessage, NoteUrgency};
 use super::send_error::SendError;
 use crate::secret::Secret;
 
-pub(super) async fn send(url: &Address, token: Option<&Secret>, message: &Message) -> Result<(), SendError> {
+pub(super) async fn send(
+    url: &Address,
+    token: Option<&Secret>,
+    message: &NoteMessage,
+) -> Result<(), SendError> {
     let Some((server, topic)) = url.split_last_segment() else {
         return Err(SendError::Final(format!("{url} names no topic")));
     };
@@ -24,10 +28,10 @@ fn authorization(token: &str) -> Result<(HeaderName, HeaderValue), SendError> {
 }
 
 /// The server takes this form on its own address; headers could not carry every character.
-fn body(topic: &str, message: &Message) -> Value {
+fn body(topic: &str, message: &NoteMessage) -> Value {
     let priority = match message.urgency {
-        Urgency::High => 4,
-        Urgency::Normal => 3,
+        NoteUrgency::High => 4,
+        NoteUrgency::Normal => 3,
     };
     json!({
         "topic": topic,
@@ -60,8 +64,11 @@ mod tests {
     fn a_request_has_its_topic_its_click_address_and_its_buttons() {
         let buttons =
             vec![Button { label: "Allow", url: "https://deck/api/notify/answer/k1".to_owned().into() }];
-        let message =
-            Message { urgency: Urgency::High, buttons, ..Message::test("https://deck/#/session/s") };
+        let message = NoteMessage {
+            urgency: NoteUrgency::High,
+            buttons,
+            ..NoteMessage::test("https://deck/#/session/s")
+        };
         let sent = body("topic", &message);
         assert_eq!((&sent["topic"], &sent["priority"]), (&json!("topic"), &json!(4)));
         assert_eq!(sent["click"], "https://deck/#/session/s");

@@ -41,7 +41,7 @@ pub(super) async fn run(mut command: Command, input: &[u8]) -> Result<(), SendEr
     let ended = timeout(RUN_MAX, async {
         let mut child = command.spawn()?;
         let stdin = child.stdin.take();
-        tokio::join!(write(stdin, input), end(child)).1
+        tokio::join!(write(stdin, input), wait_for_end(child)).1
     });
     explain(&name, ended.await.map_err(|_| late(&name))?)
 }
@@ -57,7 +57,7 @@ pub(super) async fn run_until_line(mut command: Command) -> Result<Option<Runnin
     if first.is_ok_and(|line| line.is_some()) {
         return Ok(Some(RunningProgram { _child: child, lines }));
     }
-    let ended = timeout(RUN_MAX, end(child)).await.map_err(|_| late(&name))?;
+    let ended = timeout(RUN_MAX, wait_for_end(child)).await.map_err(|_| late(&name))?;
     explain(&name, ended).map(|()| None)
 }
 
@@ -76,7 +76,7 @@ async fn write(stdin: Option<ChildStdin>, input: &[u8]) {
 }
 
 /// Waits until the program exits. Returns `None` on success, otherwise its error output or its exit status.
-async fn end(mut child: Child) -> io::Result<Option<String>> {
+async fn wait_for_end(mut child: Child) -> io::Result<Option<String>> {
     // Dropping the set ends the reading, even if a child process keeps the error output open.
     let mut errors = JoinSet::new();
     errors.spawn(read(child.stderr.take()));

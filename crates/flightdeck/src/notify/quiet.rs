@@ -27,7 +27,7 @@ impl TimeOfDay {
     }
 
     /// The time of the day at that moment.
-    pub(super) fn at(moment: Timestamp, zone: &TimeZone) -> Self {
+    pub(super) fn from_moment(moment: Timestamp, zone: &TimeZone) -> Self {
         let moment = jiff::Timestamp::from_millisecond(moment.as_millis()).unwrap_or_default();
         let time = moment.to_zoned(zone.clone()).time();
         Self(u16::from(time.hour().unsigned_abs()) * 60 + u16::from(time.minute().unsigned_abs()))
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_time_is_that_of_the_zone() {
         let noon = Timestamp::parse("2026-11-15T12:00:00Z").unwrap();
-        assert_eq!(TimeOfDay::at(noon, &TimeZone::UTC), time("12:00"));
-        assert_eq!(TimeOfDay::at(noon, &TimeZone::fixed(jiff::tz::offset(-5))), time("7:00"));
+        assert_eq!(TimeOfDay::from_moment(noon, &TimeZone::UTC), time("12:00"));
+        assert_eq!(TimeOfDay::from_moment(noon, &TimeZone::fixed(jiff::tz::offset(-5))), time("7:00"));
     }
 }

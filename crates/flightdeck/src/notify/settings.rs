@@ -197,7 +197,7 @@ impl TryFrom<RawTarget> for TargetSettings {
         only("token", token.is_some(), &[K::Ntfy], "\"ntfy\"")?;
         let kind = match kind {
             K::Desktop => TargetKind::Desktop,
-            K::Command => TargetKind::Command { words: words(command.as_deref())? },
+            K::Command => TargetKind::Command { words: split_command(command.as_deref())? },
             K::Webhook => TargetKind::Webhook { url: url.ok_or("missing field `url`")?, secret },
             K::Ntfy => TargetKind::Ntfy { url: ntfy_url(url)?, token },
         };
@@ -209,7 +209,7 @@ impl TryFrom<RawTarget> for TargetSettings {
     }
 }
 
-fn words(command: Option<&str>) -> Result<Vec<String>, String> {
+fn split_command(command: Option<&str>) -> Result<Vec<String>, String> {
     let command = command.ok_or("missing field `command`")?;
     let words = shlex::split(command).filter(|words| !words.is_empty());
     words.ok_or_else(|| "`command` is empty or has an unclosed quote".to_owned())

@@ -43,7 +43,7 @@ impl Checks<'_> {
         if is_muted(&settings, &card) {
             return Ok(Err("its project is muted"));
         }
-        let time = TimeOfDay::at(now, self.zone);
+        let time = TimeOfDay::from_moment(now, self.zone);
         if settings.quiet.is_some_and(|(from, to)| time.is_within(from, to)) {
             return Ok(Err("these are quiet hours"));
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use super::message::Message;
+use super::message::NoteMessage;
 use super::send_error::SendError;
 use super::settings::{TargetKind, TargetSettings};
 use super::{LAST_ATTEMPT_MAX, command, desktop, ntfy, stopped, webhook};
@@ -14,7 +14,7 @@ const BACK_OFF: [Duration; 4] =
     [Duration::from_secs(1), Duration::from_secs(4), Duration::from_secs(15), Duration::from_secs(40)];
 
 /// One attempt. Each kind of target has a time limit of some seconds.
-pub(super) async fn attempt(target: &TargetSettings, message: &Message) -> Result<(), SendError> {
+pub(super) async fn attempt(target: &TargetSettings, message: &NoteMessage) -> Result<(), SendError> {
     match &target.kind {
         TargetKind::Desktop => desktop::send(message).await,
         TargetKind::Command { words } => command::send(words, message).await,
@@ -27,7 +27,7 @@ pub(super) async fn attempt(target: &TargetSettings, message: &Message) -> Resul
 /// the next daemon tries again.
 pub(super) async fn deliver(
     target: &TargetSettings,
-    message: &Message,
+    message: &NoteMessage,
     stopping: &mut watch::Receiver<bool>,
 ) -> Option<Result<(), SendError>> {
     let mut result = attempt_until_stop(target, message, stopping).await;
@@ -50,7 +50,7 @@ pub(super) async fn deliver(
 /// One attempt. Once the daemon stops, it is given up after a short time.
 async fn attempt_until_stop(
     target: &TargetSettings,
-    message: &Message,
+    message: &NoteMessage,
     stopping: &mut watch::Receiver<bool>,
 ) -> Result<(), SendError> {
     let stop = async {
@@ -82,7 +82,7 @@ mod tests {
     async fn delivered_while_stopping(kind: TargetKind) -> Option<Result<(), SendError>> {
         let (_sender, mut stopping) = watch::channel(true);
         let target = TargetSettings { name: "target".to_owned(), kind };
-        deliver(&target, &Message::test("http://deck"), &mut stopping).await
+        deliver(&target, &NoteMessage::test("http://deck"), &mut stopping).await
     }
 
     #[tokio::test(start_paused = true)]

@@ -4,14 +4,18 @@ use axum::http::{HeaderName, HeaderValue};
 use ring::hmac;
 
 use super::http_client::{Address, post_json};
-use super::message::Message;
+use super::message::NoteMessage;
 use super::send_error::SendError;
 use crate::secret::Secret;
 
 /// `sha256=` and the HMAC-SHA256 of the body in hex, as other services sign theirs.
 pub(super) const SIGNATURE_HEADER: &str = "x-flightdeck-signature";
 
-pub(super) async fn send(url: &Address, secret: Option<&Secret>, message: &Message) -> Result<(), SendError> {
+pub(super) async fn send(
+    url: &Address,
+    secret: Option<&Secret>,
+    message: &NoteMessage,
+) -> Result<(), SendError> {
     let body = message.json();
     let mut headers = Vec::new();
     if let Some(secret) = secret {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::message::Message;
+use super::message::NoteMessage;
 use super::settings::TargetSettings;
 use super::target::deliver;
 use super::{Notifier, stopped};
@@ -20,21 +20,21 @@ const MARK_AGAIN_AFTER: Duration = Duration::from_secs(2);
 
 /// A message, and the rows of the outbox that it carries out.
 #[derive(Debug)]
-pub(super) struct Delivery {
+pub(super) struct NoteDelivery {
     pub(super) keys: Vec<OutboxKey>,
-    pub(super) message: Message,
+    pub(super) message: NoteMessage,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Worker {
+pub(super) struct TargetWorker {
     pub(super) notifier: Arc<Notifier>,
     pub(super) store: Store,
     pub(super) clock: Clock,
 }
 
-impl Worker {
+impl TargetWorker {
     /// Sends every message of its queue, until the daemon stops.
-    pub(super) async fn run(self, target: TargetSettings, mut queue: mpsc::Receiver<Delivery>) {
+    pub(super) async fn run(self, target: TargetSettings, mut queue: mpsc::Receiver<NoteDelivery>) {
         let mut stopping = self.notifier.stopping.subscribe();
         loop {
             let next = tokio::select! {
@@ -42,7 +42,7 @@ impl Worker {
                 () = stopped(&mut stopping) => return,
                 next = queue.recv() => next,
             };
-            let Some(Delivery { keys, message }) = next else { return };
+            let Some(NoteDelivery { keys, message }) = next else { return };
             let Some(result) = deliver(&target, &message, &mut stopping).await else { return };
             match result {
                 Ok(()) => self.notifier.deliveries.sent(&target.name),
@@ -52,7 +52,7 @@ impl Worker {
         }
     }
 
-    pub(super) fn give_up(&self, target: &str, message: &Message, error: String) {
+    pub(super) fn give_up(&self, target: &str, message: &NoteMessage, error: String) {
         tracing::warn!(
             target,
             error,

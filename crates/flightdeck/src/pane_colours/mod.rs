@@ -34,11 +34,11 @@ pub fn included_file(home: &Path) -> PathBuf {
 pub struct PaneColours {
     included: PathBuf,
     changes: mpsc::Sender<SessionPanes>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedStatuses>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedStatuses {
     /// A change was lost, or nothing is known yet: all panes must be asked for.
     ask_all: AtomicBool,
     was_wanted: AtomicBool,
@@ -48,7 +48,7 @@ impl PaneColours {
     /// With the receiver for [`follow`].
     pub fn new(home: &Path) -> (Arc<Self>, PaneChanges) {
         let (changes, received) = mpsc::channel(CHANGES_WAITING_MAX);
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(SharedStatuses::default());
         let colours = Self { included: included_file(home), changes, shared: Arc::clone(&shared) };
         (Arc::new(colours), PaneChanges { home: home.to_owned(), received, shared })
     }
@@ -81,7 +81,7 @@ impl PaneDisplay for PaneColours {
 pub struct PaneChanges {
     home: PathBuf,
     received: mpsc::Receiver<SessionPanes>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedStatuses>,
 }
 
 /// Writes the status of panes until the daemon stops.
@@ -89,16 +89,16 @@ pub async fn follow(mut changes: PaneChanges, engine: EngineHandle, tmux: impl T
     let mut display = Display::default();
     loop {
         let due = display.debouncer.next_due();
-        let wait = async { due.map(tokio::time::sleep_until).unwrap_or_else(far).await };
+        let wait = async { due.map(tokio::time::sleep_until).unwrap_or_else(sleep_long).await };
         tokio::select! {
             change = changes.received.recv() => match change {
-                Some(change) => display.take(change),
+                Some(change) => display.apply_panes(change),
                 None => return,
             },
             () = wait => {}
         }
         while let Ok(change) = changes.received.try_recv() {
-            display.take(change);
+            display.apply_panes(change);
         }
         if changes.shared.ask_all.swap(false, Ordering::AcqRel) {
             match engine.pane_statuses().await {
@@ -111,7 +111,7 @@ pub async fn follow(mut changes: PaneChanges, engine: EngineHandle, tmux: impl T
 }
 
 /// No status is pending.
-fn far() -> tokio::time::Sleep {
+fn sleep_long() -> tokio::time::Sleep {
     const HOUR: std::time::Duration = std::time::Duration::from_secs(3600);
     tokio::time::sleep(HOUR)
 }
@@ -126,7 +126,7 @@ struct Display {
 }
 
 impl Display {
-    fn take(&mut self, (id, panes): SessionPanes) {
+    fn apply_panes(&mut self, (id, panes): SessionPanes) {
         self.touched.extend(panes.iter().map(|(pane, _)| pane.clone()));
         let before = match panes.is_empty() {
             true => self.sessions.remove(&id),
@@ -137,8 +137,8 @@ impl Display {
 
     fn take_all(&mut self, all: Vec<SessionPanes>) {
         let gone: Vec<SessionId> = self.sessions.keys().cloned().collect();
-        gone.into_iter().for_each(|id| self.take((id, Vec::new())));
-        all.into_iter().for_each(|panes| self.take(panes));
+        gone.into_iter().for_each(|id| self.apply_panes((id, Vec::new())));
+        all.into_iter().for_each(|panes| self.apply_panes(panes));
     }
 
     async fn paint(&mut self, tmux: &impl Tmux, home: &Path, now: Instant) {

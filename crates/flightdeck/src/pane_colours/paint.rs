@@ -52,7 +52,7 @@ pub(super) async fn paint(
 
 /// A tmux window as its server describes it.
 #[derive(Debug, Default)]
-struct Window<'a> {
+struct TmuxWindow<'a> {
     /// The status that is written in it; empty if none is.
     written: &'a str,
     /// Its panes, each with the status that is written in it.
@@ -60,8 +60,8 @@ struct Window<'a> {
 }
 
 /// The windows by id. Empty if the server does not want the colours of this home.
-fn windows<'a>(listed: &'a str, home: &str) -> BTreeMap<&'a str, Window<'a>> {
-    let mut windows: BTreeMap<&str, Window<'_>> = BTreeMap::new();
+fn windows<'a>(listed: &'a str, home: &str) -> BTreeMap<&'a str, TmuxWindow<'a>> {
+    let mut windows: BTreeMap<&str, TmuxWindow<'_>> = BTreeMap::new();
     for line in listed.lines() {
         let fields: Vec<&str> = line.splitn(5, ' ').collect();
         if let [window, pane, pane_status, window_status, wanted] = fields.as_slice()
@@ -77,7 +77,7 @@ fn windows<'a>(listed: &'a str, home: &str) -> BTreeMap<&'a str, Window<'a>> {
 
 /// One call of tmux: a `set-option` for each pane and window whose status differs.
 fn commands(
-    windows: &BTreeMap<&str, Window<'_>>,
+    windows: &BTreeMap<&str, TmuxWindow<'_>>,
     shown: impl Fn(&str) -> Option<FleetStatus>,
 ) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use FleetStatus::{Attention, Working};
 
-    fn told(listed: &str, shown: &[(&str, FleetStatus)]) -> String {
+    fn painted(listed: &str, shown: &[(&str, FleetStatus)]) -> String {
         let status = |pane: &str| shown.iter().find(|(name, _)| *name == pane).map(|(_, status)| *status);
         let commands = commands(&windows(listed, "/h d"), status).join(" ");
         commands.replace("set-option", "set").replace(" -q -t", "")
@@ -124,7 +124,7 @@ mod tests {
     fn a_window_has_the_worst_status_of_its_panes() {
         let listed = "@1 %5   /h d\n@1 %6   /h d\n@2 %50   /h d\n";
         assert_eq!(
-            told(listed, &[("%5", Working), ("%6", Attention)]),
+            painted(listed, &[("%5", Working), ("%6", Attention)]),
             "set -p %5 @flightdeck_pane working ; set -p %6 @flightdeck_pane attention ; \
              set -w @1 @flightdeck_window attention"
         );
@@ -133,9 +133,9 @@ mod tests {
     #[test]
     fn only_what_differs_is_written() {
         let listed = "@1 %5 working attention /h d\n@1 %6 attention attention /h d\n";
-        assert_eq!(told(listed, &[("%5", Working), ("%6", Attention)]), "");
+        assert_eq!(painted(listed, &[("%5", Working), ("%6", Attention)]), "");
         assert_eq!(
-            told(listed, &[("%5", Working)]),
+            painted(listed, &[("%5", Working)]),
             "set -p %6 -u @flightdeck_pane ; set -w @1 @flightdeck_window working"
         );
     }
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn a_server_without_the_included_file_or_of_another_home_is_left_alone() {
         for listed in ["@1 %5   \n", "@1 %5   /h\n"] {
-            assert_eq!(told(listed, &[("%5", Working)]), "", "{listed:?}");
+            assert_eq!(painted(listed, &[("%5", Working)]), "", "{listed:?}");
         }
     }
 }

@@ -15,8 +15,8 @@ use serde_json::value::RawValue;
 
 use super::error::SettingsError;
 use super::recognise::is_ours;
-use super::span::{Member, Span};
-use super::status_line::{self, StatusLine};
+use super::span::{ByteSpan, Member};
+use super::status_line::{self, StatusLineSetting};
 
 /// The byte order mark, which some editors put at the start of a file. Claude Code skips it.
 const BOM: char = '\u{feff}';
@@ -25,45 +25,45 @@ const BOM: char = '\u{feff}';
 pub(super) struct Document<'a> {
     pub(super) text: &'a str,
     /// `None` if the file has only white space.
-    pub(super) root: Option<Span>,
+    pub(super) root: Option<ByteSpan>,
     pub(super) members: Vec<Member>,
     pub(super) hooks: Option<Member>,
-    pub(super) events: Vec<Event>,
-    pub(super) status_line: StatusLine,
+    pub(super) events: Vec<EventHandlers>,
+    pub(super) status_line: StatusLineSetting,
 }
 
 /// `"Stop": [ … ]`.
 #[derive(Debug)]
-pub(super) struct Event {
+pub(super) struct EventHandlers {
     pub(super) member: Member,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<MatcherEntry>,
 }
 
 #[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) span: Span,
+pub(super) struct MatcherEntry {
+    pub(super) span: ByteSpan,
     pub(super) kind: EntryKind,
 }
 
 #[derive(Debug)]
 pub(super) enum EntryKind {
     /// `{"matcher": …, "hooks": [ … ]}`
-    Group { list: Span, handlers: Vec<Handler>, matches_all: bool },
+    Group { list: ByteSpan, handlers: Vec<HandlerText>, matches_all: bool },
     /// A handler without a group around it, as older tools wrote it.
-    Flat(Handler),
+    Flat(HandlerText),
     /// An unknown shape; not edited.
     Other,
 }
 
 #[derive(Debug)]
-pub(super) struct Handler {
-    pub(super) span: Span,
+pub(super) struct HandlerText {
+    pub(super) span: ByteSpan,
     pub(super) value: Value,
     pub(super) ours: bool,
 }
 
-impl Event {
-    pub(super) fn handlers(&self) -> impl Iterator<Item = &Handler> {
+impl EventHandlers {
+    pub(super) fn handlers(&self) -> impl Iterator<Item = &HandlerText> {
         self.entries.iter().flat_map(|entry| match &entry.kind {
             EntryKind::Group { handlers, .. } => handlers.as_slice(),
             EntryKind::Flat(handler) => std::slice::from_ref(handler),
@@ -82,14 +82,14 @@ impl<'a> Document<'a> {
             members: Vec::new(),
             hooks: None,
             events: Vec::new(),
-            status_line: StatusLine::None,
+            status_line: StatusLineSetting::None,
         };
         if body.trim_matches([' ', '\t', '\r', '\n']).is_empty() {
             return Ok(document);
         }
         serde_json::from_str::<IgnoredAny>(body).map_err(|e| syntax_error(path, body, &e))?;
         let root = span_of(text, body.trim_matches([' ', '\t', '\r', '\n']));
-        let reader = Reader { text, path };
+        let reader = DocumentReader { text, path };
         document.members = reader.object(&root, "the whole file")?;
         let hooks = document.members.iter().filter(|member| member.key == "hooks");
         reader.refuse_duplicates(hooks, "")?;
@@ -106,12 +106,12 @@ impl<'a> Document<'a> {
         Ok(document)
     }
 
-    pub(super) fn event(&self, name: &str) -> Option<&Event> {
+    pub(super) fn event(&self, name: &str) -> Option<&EventHandlers> {
         self.events.iter().find(|event| event.member.key == name)
     }
 
-    pub(super) fn handlers(&self) -> impl Iterator<Item = &Handler> {
-        self.events.iter().flat_map(Event::handlers)
+    pub(super) fn handlers(&self) -> impl Iterator<Item = &HandlerText> {
+        self.events.iter().flat_map(EventHandlers::handlers)
     }
 
     pub(super) fn has_ours(&self) -> bool {
@@ -125,7 +125,7 @@ impl<'a> Document<'a> {
     /// Refuses a duplicate key, because we could edit the wrong one.
     pub(super) fn refuse_duplicate(&self, key: &str, path: &Path) -> Result<(), SettingsError> {
         let members = self.members.iter().filter(|member| member.key == key);
-        Reader { text: self.text, path }.refuse_duplicates(members, "")
+        DocumentReader { text: self.text, path }.refuse_duplicates(members, "")
     }
 
     /// Whether `disableAllHooks` is set: Claude Code then runs no hooks at all.
@@ -136,29 +136,31 @@ impl<'a> Document<'a> {
 }
 
 /// Reads the parts of a text whose syntax was already checked.
-struct Reader<'a> {
+struct DocumentReader<'a> {
     text: &'a str,
     path: &'a Path,
 }
 
-impl Reader<'_> {
-    fn events(&self, hooks: &Member) -> Result<Vec<Event>, SettingsError> {
+impl DocumentReader<'_> {
+    fn events(&self, hooks: &Member) -> Result<Vec<EventHandlers>, SettingsError> {
         let members = self.object(&hooks.value, "\"hooks\"")?;
         self.refuse_duplicates(members.iter(), "hooks.")?;
         members.into_iter().map(|member| self.event(member)).collect()
     }
 
-    fn event(&self, member: Member) -> Result<Event, SettingsError> {
+    fn event(&self, member: Member) -> Result<EventHandlers, SettingsError> {
         // Claude Code ignores the whole file if one event is not a list.
         let entries = match self.array(&member.value) {
             Some(entries) => entries,
-            None => return Err(self.wrong(&member.value, &format!("\"hooks.{}\"", member.key), "a list")),
+            None => {
+                return Err(self.unexpected(&member.value, &format!("\"hooks.{}\"", member.key), "a list"));
+            }
         };
-        let entries = entries.into_iter().map(|span| Entry { kind: self.entry(&span), span });
-        Ok(Event { entries: entries.collect(), member })
+        let entries = entries.into_iter().map(|span| MatcherEntry { kind: self.entry(&span), span });
+        Ok(EventHandlers { entries: entries.collect(), member })
     }
 
-    fn entry(&self, span: &Span) -> EntryKind {
+    fn entry(&self, span: &ByteSpan) -> EntryKind {
         let Ok(members) = self.object(span, "") else { return EntryKind::Other };
         let last = |key: &str| members.iter().rfind(|member| member.key == key);
         if let Some((list, items)) =
@@ -175,15 +177,15 @@ impl Reader<'_> {
         if last("type").is_some() { EntryKind::Flat(self.handler(span.clone())) } else { EntryKind::Other }
     }
 
-    fn handler(&self, span: Span) -> Handler {
+    fn handler(&self, span: ByteSpan) -> HandlerText {
         // A handler that serde_json cannot parse into a value is not ours.
         let value: Value = serde_json::from_str(&self.text[span.clone()]).unwrap_or_default();
-        Handler { ours: is_ours(&value), value, span }
+        HandlerText { ours: is_ours(&value), value, span }
     }
 
-    fn object(&self, span: &Span, place: &str) -> Result<Vec<Member>, SettingsError> {
+    fn object(&self, span: &ByteSpan, place: &str) -> Result<Vec<Member>, SettingsError> {
         let raw = self.text[span.clone()].starts_with('{').then(|| raw_members(&self.text[span.clone()]));
-        let Some(Ok(members)) = raw else { return Err(self.wrong(span, place, "an object")) };
+        let Some(Ok(members)) = raw else { return Err(self.unexpected(span, place, "an object")) };
         Ok(members.into_iter().map(|(key, value)| self.member(key, value)).collect())
     }
 
@@ -196,7 +198,7 @@ impl Reader<'_> {
         }
     }
 
-    fn array(&self, span: &Span) -> Option<Vec<Span>> {
+    fn array(&self, span: &ByteSpan) -> Option<Vec<ByteSpan>> {
         let items: Vec<&RawValue> = serde_json::from_str(&self.text[span.clone()]).ok()?;
         Some(items.into_iter().map(|item| span_of(self.text, item.get())).collect())
     }
@@ -217,7 +219,7 @@ impl Reader<'_> {
         }
     }
 
-    fn wrong(&self, span: &Span, place: &str, expected: &'static str) -> SettingsError {
+    fn unexpected(&self, span: &ByteSpan, place: &str, expected: &'static str) -> SettingsError {
         let found = match self.text.as_bytes().get(span.start) {
             Some(b'{') => "an object",
             Some(b'[') => "a list",
@@ -238,7 +240,7 @@ impl Reader<'_> {
 }
 
 /// The position of `part`, which is a slice of `text`.
-fn span_of(text: &str, part: &str) -> Span {
+fn span_of(text: &str, part: &str) -> ByteSpan {
     let start = part.as_ptr() as usize - text.as_ptr() as usize;
     start..start + part.len()
 }

@@ -11,16 +11,16 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::document::{Document, EntryKind, Event, Handler};
+use super::document::{Document, EntryKind, EventHandlers, HandlerText};
 use super::error::SettingsError;
-use super::span::Span;
-use super::status_line::StatusLine;
+use super::span::ByteSpan;
+use super::status_line::StatusLineSetting;
 
 /// The indentation that Claude Code writes.
 const USUAL_INDENT: &str = "  ";
 
 pub(super) struct Edit {
-    pub(super) span: Span,
+    pub(super) span: ByteSpan,
     pub(super) text: String,
 }
 
@@ -31,16 +31,16 @@ pub(super) fn merge(text: &str, path: &Path, wanted: &[(HookName, Value)]) -> Re
     let clean = strip_but(&document, &kept, WhenEmpty::Keep);
     let missing = wanted.iter().filter(|(name, _)| !kept.iter().any(|(kept, _)| kept == name));
     let missing = missing.map(|(name, handler)| (name.as_str(), handler)).collect();
-    Ok(add(&Document::read(&clean, path)?, missing))
+    Ok(add_handlers(&Document::read(&clean, path)?, missing))
 }
 
 /// The text without those of our handlers for which `goes` is true.
-pub(super) fn strip(document: &Document<'_>, goes: &dyn Fn(&Handler) -> bool) -> String {
+pub(super) fn strip(document: &Document<'_>, goes: &dyn Fn(&HandlerText) -> bool) -> String {
     strip_those(document, &|handler| handler.ours && goes(handler), WhenEmpty::Drop)
 }
 
 /// The text without those handlers of other tools for which `goes` is true.
-pub(super) fn strip_others(document: &Document<'_>, goes: &dyn Fn(&Handler) -> bool) -> String {
+pub(super) fn strip_others(document: &Document<'_>, goes: &dyn Fn(&HandlerText) -> bool) -> String {
     strip_those(document, &|handler| !handler.ours && goes(handler), WhenEmpty::Drop)
 }
 
@@ -73,15 +73,19 @@ enum WhenEmpty {
 
 fn strip_but(document: &Document<'_>, kept: &[(HookName, usize)], when_empty: WhenEmpty) -> String {
     let goes =
-        |handler: &Handler| handler.ours && !kept.iter().any(|(_, start)| *start == handler.span.start);
+        |handler: &HandlerText| handler.ours && !kept.iter().any(|(_, start)| *start == handler.span.start);
     strip_those(document, &goes, when_empty)
 }
 
-fn strip_those(document: &Document<'_>, goes: &dyn Fn(&Handler) -> bool, when_empty: WhenEmpty) -> String {
+fn strip_those(
+    document: &Document<'_>,
+    goes: &dyn Fn(&HandlerText) -> bool,
+    when_empty: WhenEmpty,
+) -> String {
     let Some(hooks) = &document.hooks else { return document.text.to_owned() };
     let mut inner = Vec::new();
     let gone: Vec<bool> = document.events.iter().map(|event| strip_event(event, goes, &mut inner)).collect();
-    let spans: Vec<Span> = document.events.iter().map(|event| event.member.span()).collect();
+    let spans: Vec<ByteSpan> = document.events.iter().map(|event| event.member.span()).collect();
     if all_gone(&gone) && when_empty == WhenEmpty::Drop {
         inner = member_removals(document, "hooks");
     } else {
@@ -91,7 +95,7 @@ fn strip_those(document: &Document<'_>, goes: &dyn Fn(&Handler) -> bool, when_em
 }
 
 fn member_removals(document: &Document<'_>, key: &str) -> Vec<Edit> {
-    let members: Vec<Span> = document.members.iter().map(|member| member.span()).collect();
+    let members: Vec<ByteSpan> = document.members.iter().map(|member| member.span()).collect();
     let gone: Vec<bool> = document.members.iter().map(|member| member.key == key).collect();
     document.root.iter().flat_map(|root| removals(root, &members, &gone)).collect()
 }
@@ -113,14 +117,14 @@ pub(super) fn add_member(document: &Document<'_>, key: &str, value: Value) -> St
 }
 
 /// True if the event has no handler left and is removed as a whole; otherwise adds the removals to `edits`.
-fn strip_event(event: &Event, goes: &dyn Fn(&Handler) -> bool, edits: &mut Vec<Edit>) -> bool {
+fn strip_event(event: &EventHandlers, goes: &dyn Fn(&HandlerText) -> bool, edits: &mut Vec<Edit>) -> bool {
     let mut inner = Vec::new();
     let mut entry_goes = |kind: &EntryKind| match kind {
         EntryKind::Flat(handler) => goes(handler),
         EntryKind::Other => false,
         EntryKind::Group { list, handlers, .. } => {
             let gone: Vec<bool> = handlers.iter().map(goes).collect();
-            let spans: Vec<Span> = handlers.iter().map(|handler| handler.span.clone()).collect();
+            let spans: Vec<ByteSpan> = handlers.iter().map(|handler| handler.span.clone()).collect();
             if !all_gone(&gone) {
                 inner.extend(removals(list, &spans, &gone));
             }
@@ -131,7 +135,7 @@ fn strip_event(event: &Event, goes: &dyn Fn(&Handler) -> bool, edits: &mut Vec<E
     if all_gone(&gone) {
         return true;
     }
-    let spans: Vec<Span> = event.entries.iter().map(|entry| entry.span.clone()).collect();
+    let spans: Vec<ByteSpan> = event.entries.iter().map(|entry| entry.span.clone()).collect();
     edits.extend(inner);
     edits.extend(removals(&event.member.value, &spans, &gone));
     false
@@ -143,7 +147,7 @@ fn all_gone(gone: &[bool]) -> bool {
 }
 
 /// Removes items from a list or object, each with its comma.
-fn removals(container: &Span, items: &[Span], gone: &[bool]) -> Vec<Edit> {
+fn removals(container: &ByteSpan, items: &[ByteSpan], gone: &[bool]) -> Vec<Edit> {
     if all_gone(gone) {
         return vec![Edit { span: container.start + 1..container.end - 1, text: String::new() }];
     }
@@ -155,7 +159,7 @@ fn removals(container: &Span, items: &[Span], gone: &[bool]) -> Vec<Edit> {
     spans.map(|span| Edit { span, text: String::new() }).collect()
 }
 
-fn add(document: &Document<'_>, handlers: Vec<(&str, &Value)>) -> String {
+fn add_handlers(document: &Document<'_>, handlers: Vec<(&str, &Value)>) -> String {
     if handlers.is_empty() {
         return document.text.to_owned();
     }
@@ -174,13 +178,13 @@ fn events_of(handlers: Vec<(&str, &Value)>) -> Value {
     Value::Object(events.collect::<Map<String, Value>>())
 }
 
-fn add_to_root(document: &Document<'_>, root: &Span, key: &str, value: Value) -> String {
-    let members: Vec<Span> = document.members.iter().map(|member| member.span()).collect();
+fn add_to_root(document: &Document<'_>, root: &ByteSpan, key: &str, value: Value) -> String {
+    let members: Vec<ByteSpan> = document.members.iter().map(|member| member.span()).collect();
     let new = [(Some(key), value)];
     apply(document.text, vec![Style::detect(document).append(document.text, root, &members, &new)])
 }
 
-fn add_to_hooks(document: &Document<'_>, hooks: &Span, handlers: Vec<(&str, &Value)>) -> String {
+fn add_to_hooks(document: &Document<'_>, hooks: &ByteSpan, handlers: Vec<(&str, &Value)>) -> String {
     let style = Style::detect(document);
     let mut edits = Vec::new();
     let mut new_events = Vec::new();
@@ -189,11 +193,11 @@ fn add_to_hooks(document: &Document<'_>, hooks: &Span, handlers: Vec<(&str, &Val
             new_events.push((Some(name), json!([group(handler)])));
             continue;
         };
-        let spans: Vec<Span> = event.entries.iter().map(|entry| entry.span.clone()).collect();
+        let spans: Vec<ByteSpan> = event.entries.iter().map(|entry| entry.span.clone()).collect();
         edits.push(style.append(document.text, &event.member.value, &spans, &[(None, group(handler))]));
     }
     if !new_events.is_empty() {
-        let spans: Vec<Span> = document.events.iter().map(|event| event.member.span()).collect();
+        let spans: Vec<ByteSpan> = document.events.iter().map(|event| event.member.span()).collect();
         edits.push(style.append(document.text, hooks, &spans, &new_events));
     }
     apply(document.text, edits)
@@ -207,7 +211,7 @@ impl Document<'static> {
             members: Vec::new(),
             hooks: None,
             events: Vec::new(),
-            status_line: StatusLine::None,
+            status_line: StatusLineSetting::None,
         }
     }
 }
@@ -249,8 +253,14 @@ impl Style {
     }
 
     /// Appends items to a list or object: on separate lines if the last item has its own line.
-    fn append(&self, text: &str, container: &Span, items: &[Span], new: &[(Option<&str>, Value)]) -> Edit {
-        let Some(last) = items.last() else { return self.fill(text, container, new) };
+    fn append(
+        &self,
+        text: &str,
+        container: &ByteSpan,
+        items: &[ByteSpan],
+        new: &[(Option<&str>, Value)],
+    ) -> Edit {
+        let Some(last) = items.last() else { return self.fill_container(text, container, new) };
         let lines = line_indent(text, last.start);
         let gap = match lines {
             Some(indent) => format!("{}{indent}", self.newline),
@@ -261,7 +271,7 @@ impl Style {
         Edit { span: last.end..last.end, text: added.collect() }
     }
 
-    fn fill(&self, text: &str, container: &Span, new: &[(Option<&str>, Value)]) -> Edit {
+    fn fill_container(&self, text: &str, container: &ByteSpan, new: &[(Option<&str>, Value)]) -> Edit {
         let span = container.start + 1..container.end - 1;
         let Some(step) = &self.indent else {
             let items: Vec<String> = new.iter().map(|item| self.render(item, None)).collect();

@@ -84,7 +84,7 @@ pub(super) fn make_folder(folder: &Path) -> Result<bool, SettingsError> {
 
 /// Keeps the lock until dropped.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(super) struct SettingsLock {
     _folder: File,
 }
 
@@ -92,7 +92,7 @@ pub(super) struct Lock {
 const POLL_EVERY: Duration = Duration::from_millis(5);
 
 /// Locks the folder itself, so no lock file is left behind and all Flightdeck homes use the same lock.
-pub(super) fn lock(folder: &Path) -> Result<Lock, SettingsError> {
+pub(super) fn lock(folder: &Path) -> Result<SettingsLock, SettingsError> {
     let file = File::open(folder).map_err(SettingsError::io("open", folder))?;
     let deadline = Instant::now() + Duration::from_secs(LOCK_WAIT_SECONDS_MAX);
     loop {
@@ -107,7 +107,7 @@ pub(super) fn lock(folder: &Path) -> Result<Lock, SettingsError> {
                 });
             }
             // Some network file systems cannot lock folders; the check before the rename still protects the file.
-            Ok(()) | Err(_) => return Ok(Lock { _folder: file }),
+            Ok(()) | Err(_) => return Ok(SettingsLock { _folder: file }),
         }
     }
 }

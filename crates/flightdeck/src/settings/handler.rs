@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use flightdeck_core::wire::hook_name::{Form, HookInfo, HookName};
+use flightdeck_core::wire::hook_name::{HookForm, HookInfo, HookName};
 use serde_json::{Map, Value, json};
 
 use super::base_url::{BaseUrl, HOOK_PATH};
 use super::error::SettingsError;
 pub use super::recognise::Via;
-use super::recognise::{COMMAND_SENTINEL, Installed, MESSAGE_KEY, TOKEN_VARIABLE, URL_SENTINEL};
+use super::recognise::{COMMAND_SENTINEL, InstalledHooks, MESSAGE_KEY, TOKEN_VARIABLE, URL_SENTINEL};
 use super::version::{ClientVersion, Version};
 use crate::program::quoted;
 
@@ -76,7 +76,7 @@ impl Registration {
     }
 
     /// The same registration, with the transport and options of the handlers that are already in the file.
-    pub fn as_installed(self, installed: Option<Installed>) -> Self {
+    pub fn as_installed(self, installed: Option<InstalledHooks>) -> Self {
         let Some(installed) = installed else { return self };
         Self {
             via: installed.via,
@@ -102,7 +102,7 @@ impl Registration {
 
     fn wants(&self, info: &HookInfo) -> bool {
         let (major, minor, patch) = info.since;
-        !matches!(info.form, Form::Never { .. }) && Version(major, minor, patch) <= self.version.number
+        !matches!(info.form, HookForm::Never { .. }) && Version(major, minor, patch) <= self.version.number
     }
 
     fn handler(&self, info: &HookInfo) -> Result<Value, SettingsError> {
@@ -116,7 +116,8 @@ impl Registration {
     }
 
     fn shim_handler(&self, info: &HookInfo) -> Result<Value, SettingsError> {
-        let held = info.form == Form::Held || (info.name == HookName::Elicitation && self.hold_elicitation);
+        let held =
+            info.form == HookForm::Held || (info.name == HookName::Elicitation && self.hold_elicitation);
         // Claude Code ignores the whole file if a timeout is 0.
         let timeout = if held { self.hold_seconds.max(TIMEOUT_SECONDS) } else { TIMEOUT_SECONDS };
         let decides = self.tool_verdicts && info.name.takes_verdict();
@@ -128,7 +129,7 @@ impl Registration {
             (false, false) => String::new(),
         };
         let message = if held { HELD_MESSAGE } else { BRIEF_MESSAGE };
-        let is_async = info.form == Form::Async && !held && !decides;
+        let is_async = info.form == HookForm::Async && !held && !decides;
         Ok(command(self.shim_command(&options)?, is_async, timeout, message))
     }
 

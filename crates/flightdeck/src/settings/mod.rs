@@ -28,7 +28,7 @@ pub use self::error::SettingsError;
 pub use self::handler::{DEFAULT_HOLD_SECONDS, DEFAULT_PORT, Registration, Via};
 pub use self::predecessor::{FoundTool, Predecessor};
 pub use self::receipt::{BACKUPS_MAX, Lifetime};
-pub use self::recognise::{Installed, is_query_of_http_handler};
+pub use self::recognise::{InstalledHooks, is_query_of_http_handler};
 pub use self::report::{PrintedSettings, SettingsChange, SettingsOutcome, Status, TakenOut};
 pub use self::scope::{Scope, config_dir, settings_path};
 pub use self::settings_file::{SettingsFile, print};

@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 use flightdeck_core::wire::hook_name::HookName;
 use serde_json::Value;
 
-use super::document::{Document, Event, Handler};
+use super::document::{Document, EventHandlers, HandlerText};
 use super::edit;
 use super::error::SettingsError;
 use super::handler::{Registration, Via};
 use super::predecessor::{Predecessor, belongs_to};
 use super::receipt::{ExactTexts, Lifetime, Receipt};
-use super::recognise::{Installed, home_of, sends_token, url_of, via_of, works_like};
+use super::recognise::{InstalledHooks, home_of, sends_token, url_of, via_of, works_like};
 use super::status_line_edit;
 
 /// The new text (`None`: no file) and the receipt to keep.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct EditPlan {
     pub(super) after: Option<String>,
     pub(super) receipt: Option<Receipt>,
     /// Handlers of other tools that the plan removes because the person asked for it.
@@ -30,7 +30,7 @@ pub(super) fn plan_registration(
     registration: &Registration,
     lifetime: Option<Lifetime>,
     (path, real): (&Path, &Path),
-) -> Result<Plan, SettingsError> {
+) -> Result<EditPlan, SettingsError> {
     let document = Document::read(found.unwrap_or_default(), path)?;
     let had_ours = document.has_ours();
     if lifetime == Some(Lifetime::WhileDaemonRuns) {
@@ -38,7 +38,7 @@ pub(super) fn plan_registration(
             return Err(SettingsError::OtherHome { path: path.to_owned(), home });
         }
         if is_permanent(old.as_ref(), had_ours) {
-            return Ok(Plan { after: found.map(str::to_owned), receipt: old, taken_out: 0 });
+            return Ok(EditPlan { after: found.map(str::to_owned), receipt: old, taken_out: 0 });
         }
     }
     let had_line = document.status_line.is_ours();
@@ -60,7 +60,7 @@ pub(super) fn plan_registration(
         status_line: with_line,
         exact: before.map(|before| ExactTexts { before, after: after.clone() }),
     };
-    Ok(Plan { after: Some(after), receipt: Some(receipt), taken_out: 0 })
+    Ok(EditPlan { after: Some(after), receipt: Some(receipt), taken_out: 0 })
 }
 
 /// The file without our handlers, if it is known byte for byte; the inner `None` means "no file".
@@ -98,8 +98,8 @@ pub(super) fn plan_removal(
     old: Option<&Receipt>,
     path: &Path,
     only: Option<&Path>,
-) -> Result<Plan, SettingsError> {
-    let Some(text) = found else { return Ok(Plan { after: None, receipt: None, taken_out: 0 }) };
+) -> Result<EditPlan, SettingsError> {
+    let Some(text) = found else { return Ok(EditPlan { after: None, receipt: None, taken_out: 0 }) };
     let document = Document::read(text, path)?;
     let after = match unregistered(found, old, document.has_ours()) {
         Some(before) => before,
@@ -115,7 +115,7 @@ pub(super) fn plan_removal(
             (!(empty && old.is_some_and(|old| old.made_file))).then_some(rest)
         }
     };
-    Ok(Plan { after, receipt: None, taken_out: 0 })
+    Ok(EditPlan { after, receipt: None, taken_out: 0 })
 }
 
 /// Removes the handlers of these earlier tools. Uninstall does not bring them back; the backup has them.
@@ -124,9 +124,9 @@ pub(super) fn plan_take_out(
     old: Option<Receipt>,
     path: &Path,
     tools: &[Predecessor],
-) -> Result<Plan, SettingsError> {
-    let Some(text) = found else { return Ok(Plan { after: None, receipt: old, taken_out: 0 }) };
-    let goes = |handler: &Handler| belongs_to(handler, tools);
+) -> Result<EditPlan, SettingsError> {
+    let Some(text) = found else { return Ok(EditPlan { after: None, receipt: old, taken_out: 0 }) };
+    let goes = |handler: &HandlerText| belongs_to(handler, tools);
     let without =
         |text: &str| Ok::<_, SettingsError>(edit::strip_others(&Document::read(text, path)?, &goes));
     let after = without(text)?;
@@ -139,7 +139,7 @@ pub(super) fn plan_take_out(
         });
         receipt
     });
-    Ok(Plan { after: Some(after), receipt, taken_out })
+    Ok(EditPlan { after: Some(after), receipt, taken_out })
 }
 
 /// The wanted events: those with a handler that works like the right one, those without one, and those with an outdated one.
@@ -169,13 +169,13 @@ pub(super) fn compare(document: &Document<'_>, wanted: &[(HookName, Value)]) -> 
     result
 }
 
-pub(super) fn installed(document: &Document<'_>) -> Option<Installed> {
+pub(super) fn installed(document: &Document<'_>) -> Option<InstalledHooks> {
     let ours = || document.handlers().filter(|handler| handler.ours).map(|handler| &handler.value);
     let first = via_of(ours().next()?);
     // With http some events still use the shim.
     let via = if ours().any(|handler| via_of(handler) == Via::Http) { Via::Http } else { first };
     let held = document.event(HookName::PermissionRequest.as_str());
-    Some(Installed {
+    Some(InstalledHooks {
         via,
         url: ours().find_map(url_of),
         token: ours().any(sends_token),
@@ -183,7 +183,7 @@ pub(super) fn installed(document: &Document<'_>) -> Option<Installed> {
     })
 }
 
-fn hold_seconds(event: &Event) -> Option<u32> {
+fn hold_seconds(event: &EventHandlers) -> Option<u32> {
     let mut held = event.handlers().filter(|handler| handler.ours && via_of(&handler.value) == Via::Shim);
     held.find_map(|handler| u32::try_from(handler.value.get("timeout")?.as_u64()?).ok())
 }

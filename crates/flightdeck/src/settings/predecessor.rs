@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::document::{Document, Event, Handler};
+use super::document::{Document, EventHandlers, HandlerText};
 use super::handler::DEFAULT_PORT;
 
 /// The end of each command of claude-view.
@@ -55,21 +55,22 @@ impl Predecessor {
     pub const ALL: [Self; 4] = [Self::ClaudeView, Self::AgentTmuxMonitor, Self::Headspace, Self::Engine];
 
     /// The tool that a handler belongs to.
-    pub(super) fn of(handler: &Value) -> Option<Self> {
+    pub(super) fn that_wrote(handler: &Value) -> Option<Self> {
         let text = |key: &str| handler.get(key).and_then(Value::as_str);
         let command = text("command").or_else(|| text("url"))?;
         Self::ALL.into_iter().find(|tool| tool.wrote(command))
     }
 
     fn wrote(self, command: &str) -> bool {
-        let runs = |program: &str| words(command).any(|word| file_name(word) == program);
+        let runs = |program: &str| command_words(command).any(|word| file_name(word) == program);
         match self {
             Self::ClaudeView => command.trim_end().ends_with(CLAUDE_VIEW_SENTINEL),
             Self::AgentTmuxMonitor => MONITOR_PROGRAMS.into_iter().any(runs),
             Self::Headspace => runs(HEADSPACE_PROGRAM) || posts_to_headspace(command),
             Self::Engine => {
                 runs(ENGINE_PROGRAM)
-                    || words(command).any(|word| word.contains(ENGINE_FOLDER) || is_engine_script(word))
+                    || command_words(command)
+                        .any(|word| word.contains(ENGINE_FOLDER) || is_engine_script(word))
             }
         }
     }
@@ -96,7 +97,7 @@ impl Predecessor {
 }
 
 /// The words of a command line, without the quotes around them.
-fn words(command: &str) -> impl Iterator<Item = &str> {
+fn command_words(command: &str) -> impl Iterator<Item = &str> {
     command.split(|c: char| c.is_whitespace() || "'\";|&()".contains(c)).filter(|word| !word.is_empty())
 }
 
@@ -163,8 +164,9 @@ pub(super) fn found(document: &Document<'_>, port: u16) -> Vec<FoundTool> {
 }
 
 fn found_tool(document: &Document<'_>, tool: Predecessor, port: u16) -> Option<FoundTool> {
-    let of_tool = |event: &Event| event.handlers().filter(|handler| belongs_to(handler, &[tool])).count();
-    let with: Vec<&Event> = document.events.iter().filter(|event| of_tool(event) > 0).collect();
+    let of_tool =
+        |event: &EventHandlers| event.handlers().filter(|handler| belongs_to(handler, &[tool])).count();
+    let with: Vec<&EventHandlers> = document.events.iter().filter(|event| of_tool(event) > 0).collect();
     let theirs = || with.iter().flat_map(|event| event.handlers()).filter(|h| belongs_to(h, &[tool]));
     (!with.is_empty()).then(|| FoundTool {
         tool,
@@ -175,8 +177,8 @@ fn found_tool(document: &Document<'_>, tool: Predecessor, port: u16) -> Option<F
 }
 
 /// Whether the handler belongs to one of these tools.
-pub(super) fn belongs_to(handler: &Handler, tools: &[Predecessor]) -> bool {
-    !handler.ours && Predecessor::of(&handler.value).is_some_and(|tool| tools.contains(&tool))
+pub(super) fn belongs_to(handler: &HandlerText, tools: &[Predecessor]) -> bool {
+    !handler.ours && Predecessor::that_wrote(&handler.value).is_some_and(|tool| tools.contains(&tool))
 }
 
 #[cfg(test)]
@@ -186,7 +188,7 @@ mod tests {
 
     #[test]
     fn each_tool_is_known_by_its_own_commands() {
-        let of = |command: &str| Predecessor::of(&json!({"type": "command", "command": command}));
+        let of = |command: &str| Predecessor::that_wrote(&json!({"type": "command", "command": command}));
         let curl = "curl -s -X POST http://localhost:47892/api/live/hook -H 'Content-Type: application/json' \
                     --data-binary @- 2>/dev/null || true # claude-view-hook";
         assert_eq!(of(curl), Some(Predecessor::ClaudeView));
@@ -212,9 +214,13 @@ mod tests {
             "my-atm-hook",
             "'/opt/fd' hook --home '/h/fd' 2>/dev/null || true # flightdeck-hook",
         ] {
-            assert_eq!(Predecessor::of(&json!({"type": "command", "command": command})), None, "{command}");
+            assert_eq!(
+                Predecessor::that_wrote(&json!({"type": "command", "command": command})),
+                None,
+                "{command}"
+            );
         }
-        assert_eq!(Predecessor::of(&json!({"type": "prompt", "prompt": "atm-hook"})), None);
-        assert_eq!(Predecessor::of(&json!("atm-hook")), None);
+        assert_eq!(Predecessor::that_wrote(&json!({"type": "prompt", "prompt": "atm-hook"})), None);
+        assert_eq!(Predecessor::that_wrote(&json!("atm-hook")), None);
     }
 }

@@ -125,5 +125,5 @@ fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 
 /// A name of fixed length for each settings file.
 fn name_of(real: &Path) -> String {
-    format!("{:016x}", Fnv::of(real.as_os_str().as_bytes()))
+    format!("{:016x}", Fnv::hash_bytes(real.as_os_str().as_bytes()))
 }

@@ -42,7 +42,7 @@ impl Via {
 
 /// What is registered now, as read from the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Installed {
+pub struct InstalledHooks {
     pub via: Via,
     /// Where http and curl handlers send to.
     pub url: Option<BaseUrl>,
@@ -51,7 +51,7 @@ pub struct Installed {
     pub hold_seconds: Option<u32>,
 }
 
-impl Installed {
+impl InstalledHooks {
     /// The port, if the handlers send to this machine.
     pub fn port(&self) -> Option<u16> {
         self.url.as_ref().and_then(BaseUrl::local_port)

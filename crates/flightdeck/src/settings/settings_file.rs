@@ -10,12 +10,12 @@ use super::document::Document;
 use super::error::SettingsError;
 use super::file_io::{self, FileContents, SwapOutcome};
 use super::handler::{DEFAULT_PORT, Registration, Via};
-use super::plan::{self, Plan};
+use super::plan::{self, EditPlan};
 use super::predecessor::{self, FoundTool, Predecessor};
 use super::receipt::{Lifetime, Receipt, ReceiptFolder};
-use super::recognise::Installed;
+use super::recognise::InstalledHooks;
 use super::report::{PrintedSettings, SettingsChange, SettingsOutcome, Status, TakenOut};
-use super::status_line::{self, StatusLine, StatusLineState};
+use super::status_line::{self, StatusLineSetting, StatusLineState};
 
 /// Another program may write while we edit. After this many writes in a row we give up.
 const EDIT_TRIES_MAX: u32 = 10;
@@ -45,7 +45,7 @@ impl SettingsFile {
     }
 
     /// Another settings file, with the same folder for backups.
-    pub fn beside(&self, path: &Path) -> Self {
+    pub fn with_path(&self, path: &Path) -> Self {
         Self { path: path.to_owned(), receipts: self.receipts.clone() }
     }
 
@@ -142,7 +142,7 @@ impl SettingsFile {
     }
 
     /// `None` if the file has none of our handlers.
-    pub fn installed(&self) -> Result<Option<Installed>, SettingsError> {
+    pub fn installed(&self) -> Result<Option<InstalledHooks>, SettingsError> {
         let text = self.text(&file_io::real_path(&self.path)?)?;
         Ok(plan::installed(&Document::read(&text, &self.path)?))
     }
@@ -150,7 +150,7 @@ impl SettingsFile {
     /// Whether the file has a `statusLine`, ours or not.
     pub fn has_status_line(&self) -> Result<bool, SettingsError> {
         let text = self.text(&file_io::real_path(&self.path)?)?;
-        Ok(Document::read(&text, &self.path)?.status_line != StatusLine::None)
+        Ok(Document::read(&text, &self.path)?.status_line != StatusLineSetting::None)
     }
 
     /// Another Flightdeck home that is registered in this file.
@@ -227,7 +227,7 @@ impl SettingsFile {
                     backup: None,
                 });
             }
-            self.check(text, &plan)?;
+            self.check_plan(text, &plan)?;
             file_io::check_writable(real, found.as_ref())?;
             let backup = text.map(|text| self.receipts.back_up(real, text)).transpose()?;
             if self.swap(real, found.as_ref(), &plan, old.as_ref())? == SwapOutcome::Done {
@@ -241,7 +241,7 @@ impl SettingsFile {
         &self,
         real: &Path,
         found: Option<&FileContents>,
-        plan: &Plan,
+        plan: &EditPlan,
         old: Option<&Receipt>,
     ) -> Result<SwapOutcome, SettingsError> {
         // The receipt is saved first: a crash before the swap loses nothing, a crash after it still has the old text.
@@ -259,10 +259,10 @@ impl SettingsFile {
 
     /// Checks, before anything is written, that the person's own status line and the handlers of other tools are kept, except
     /// those that the plan takes out.
-    fn check(&self, before: Option<&str>, plan: &Plan) -> Result<(), SettingsError> {
+    fn check_plan(&self, before: Option<&str>, plan: &EditPlan) -> Result<(), SettingsError> {
         let foreign = |text: Option<&str>| -> Result<_, SettingsError> {
             let document = Document::read(text.unwrap_or_default(), &self.path)?;
-            Ok((document.foreign_handlers(), document.status_line.theirs().map(str::to_owned)))
+            Ok((document.foreign_handlers(), document.status_line.persons_command().map(str::to_owned)))
         };
         let (mut had, has) = (foreign(before)?, foreign(plan.after.as_deref())?);
         had.0 = had.0.saturating_sub(plan.taken_out);
@@ -297,7 +297,7 @@ impl SettingsFile {
 }
 
 /// Makes a plan from the present text and its receipt.
-type Planner<'a> = dyn Fn(Option<&str>, Option<Receipt>) -> Result<Plan, SettingsError> + 'a;
+type Planner<'a> = dyn Fn(Option<&str>, Option<Receipt>) -> Result<EditPlan, SettingsError> + 'a;
 
 #[derive(Debug)]
 struct EditResult {
@@ -384,7 +384,7 @@ mod tests {
         let theirs = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "theirs"}]}]}}"#;
         let (_dir, file, path) = settings_with(theirs);
         let edited =
-            file.edit(&path, &|_, _| Ok(Plan { after: Some("{}".into()), receipt: None, taken_out: 0 }));
+            file.edit(&path, &|_, _| Ok(EditPlan { after: Some("{}".into()), receipt: None, taken_out: 0 }));
         assert!(matches!(edited, Err(SettingsError::SelfCheck { .. })));
         assert_eq!(fs::read_to_string(&path).unwrap(), theirs);
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::error::SettingsError;
 use super::handler::{Registration, shell_quoted};
 use super::recognise::quoted_path;
-use super::span::{Member, Span};
+use super::span::{ByteSpan, Member};
 use crate::program::quoted;
 
 /// The end of each of our status line commands.
@@ -24,15 +24,15 @@ const ALONE: &str = "if [ -x ";
 
 /// The `statusLine` of a settings file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum StatusLine {
+pub(super) enum StatusLineSetting {
     None,
     Theirs {
         command: String,
-        span: Span,
+        span: ByteSpan,
     },
     Ours {
         command: String,
-        span: Span,
+        span: ByteSpan,
         wraps: Option<String>,
     },
     /// A value that Claude Code would not run, or our command edited by hand so that theirs cannot be read back.
@@ -89,8 +89,8 @@ impl Registration {
 }
 
 /// Reads the `statusLine` member; `members` are those of its object, `None` if it is not an object.
-pub(super) fn read(text: &str, member: &Member, members: Option<&[Member]>) -> StatusLine {
-    let odd = StatusLine::Odd { at: member.key_span.start };
+pub(super) fn read(text: &str, member: &Member, members: Option<&[Member]>) -> StatusLineSetting {
+    let odd = StatusLineSetting::Odd { at: member.key_span.start };
     let last = |key: &str| {
         let member = members?.iter().rfind(|member| member.key == key)?;
         Some((serde_json::from_str::<String>(&text[member.value.clone()]).ok()?, member.value.clone()))
@@ -100,13 +100,13 @@ pub(super) fn read(text: &str, member: &Member, members: Option<&[Member]>) -> S
         return odd;
     }
     if !command.trim_end().ends_with(STATUS_LINE_SENTINEL) {
-        return StatusLine::Theirs { command, span };
+        return StatusLineSetting::Theirs { command, span };
     }
     if command.starts_with(ALONE) {
-        return StatusLine::Ours { command, span, wraps: None };
+        return StatusLineSetting::Ours { command, span, wraps: None };
     }
     match command.strip_prefix(AROUND).and_then(unquoted) {
-        Some(theirs) => StatusLine::Ours { wraps: Some(theirs), command, span },
+        Some(theirs) => StatusLineSetting::Ours { wraps: Some(theirs), command, span },
         None => odd,
     }
 }
@@ -128,13 +128,13 @@ fn unquoted(text: &str) -> Option<String> {
     }
 }
 
-impl StatusLine {
+impl StatusLineSetting {
     pub(super) fn is_ours(&self) -> bool {
         matches!(self, Self::Ours { .. })
     }
 
     /// The person's own command, wrapped or not.
-    pub(super) fn theirs(&self) -> Option<&str> {
+    pub(super) fn persons_command(&self) -> Option<&str> {
         match self {
             Self::Theirs { command, .. } => Some(command),
             Self::Ours { wraps, .. } => wraps.as_deref(),
@@ -177,7 +177,7 @@ mod tests {
         Registration::new(Path::new("/opt/it's fd"), Path::new("/h"), ClientVersion::assumed())
     }
 
-    fn line_of(command: &str) -> StatusLine {
+    fn line_of(command: &str) -> StatusLineSetting {
         let settings = json!({ KEY: { "type": "command", "command": command } }).to_string();
         Document::read(&settings, Path::new("/s")).unwrap().status_line
     }
@@ -199,12 +199,12 @@ mod tests {
     fn our_command_is_known_by_its_end_and_a_command_edited_by_hand_is_left_alone() {
         assert!(line_of(&registration().status_line_command(None).unwrap()).is_ours());
         for theirs in ["cat", "echo '# flightdeck-statusline'", "x # flightdeck-statusline-2"] {
-            assert_eq!(line_of(theirs).theirs(), Some(theirs));
+            assert_eq!(line_of(theirs).persons_command(), Some(theirs));
         }
         let around = registration().status_line_command(Some("x statusline --home '/theirs' -- y")).unwrap();
         assert_eq!(line_of(&around).home().as_deref(), Some(Path::new("/h")));
         for odd in ["mine # flightdeck-statusline", "set -- 'a' b # flightdeck-statusline"] {
-            assert!(matches!(line_of(odd), StatusLine::Odd { .. }), "{odd}");
+            assert!(matches!(line_of(odd), StatusLineSetting::Odd { .. }), "{odd}");
         }
     }
 
@@ -213,7 +213,7 @@ mod tests {
         fn any_wrapped_command_is_read_back(theirs in "[a-z' \\\\\n;#\"$é]{0,40}") {
             let line = line_of(&registration().status_line_command(Some(&theirs)).unwrap());
             prop_assert!(line.is_ours());
-            prop_assert_eq!(line.theirs(), Some(theirs.as_str()));
+            prop_assert_eq!(line.persons_command(), Some(theirs.as_str()));
         }
 
         #[test]

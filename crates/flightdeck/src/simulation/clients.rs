@@ -115,10 +115,8 @@ pub(super) async fn call(world: &World, line: &[u8]) -> Option<Value> {
 async fn ask(world: &World, line: &[u8]) -> Option<Value> {
     let mut stream = Door::connect(world)?;
     let mut answer = Vec::new();
-    if timeout(ACK_WITHIN, exchange(&mut stream, line, &mut answer)).await.is_err() {
-        // What has arrived by now was received: the daemon counts a verdict as given once it is written.
-        let _ = stream.into_std().and_then(|mut stream| io::Read::read_to_end(&mut stream, &mut answer));
-    }
+    // A hook that gives up closes its connection, whatever arrives then.
+    timeout(ACK_WITHIN, exchange(&mut stream, line, &mut answer)).await.ok()?.ok()?;
     serde_json::from_slice(answer.split(|byte| *byte == b'\n').next()?).ok()
 }
 
@@ -236,7 +234,7 @@ impl Viewer {
         write.write_all(ask.as_bytes()).await.ok()?;
         let mut lines = BufReader::new(read).lines();
         while let Some(line) = lines.next_line().await.ok()? {
-            self.0.lock().unwrap().take(serde_json::from_str(&line).unwrap());
+            self.0.lock().unwrap().apply_change(serde_json::from_str(&line).unwrap());
         }
         None
     }
@@ -247,7 +245,7 @@ impl Viewer {
 }
 
 impl Seen {
-    fn take(&mut self, change: Value) {
+    fn apply_change(&mut self, change: Value) {
         let (event, id) = (change["event"].as_str().unwrap(), change["id"].as_str().unwrap().to_owned());
         let data = &change["data"];
         let card = &data["session"];

@@ -83,12 +83,12 @@ impl SimulatedDaemon {
             }
             tasks.shutdown().await;
             if dead {
-                world.switch.heal();
+                world.switch.stop_faults();
             }
             return None;
         };
         if world.planted.is_some() {
-            let (engine, work) = planted::between(Arc::clone(world), app.engine, store.clone());
+            let (engine, work) = planted::relay_with_bug(Arc::clone(world), app.engine, store.clone());
             tasks.spawn(work);
             app.engine = engine;
         }
@@ -117,7 +117,7 @@ impl SimulatedDaemon {
         world.leave_for_dead();
         self.task.abort();
         self.tasks.shutdown().await;
-        world.switch.heal();
+        world.switch.stop_faults();
     }
 
     /// A clean stop. The engine writes a snapshot last.

@@ -61,7 +61,7 @@ impl ProjectFiles for SimulatedFiles {
     fn real_files(&self, paths: Vec<PathBuf>) -> Lookup<Vec<Option<PathBuf>>> {
         ready(paths.into_iter().map(Some).collect())
     }
-    fn texts(&self, _: PathBuf, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>> {
+    fn read_texts(&self, _: PathBuf, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>> {
         ready(paths.iter().map(|path| Some(format!("The text of {}.", path.display()))).collect())
     }
     fn is_opted_in(&self, _: EffortSettings, _: PathBuf) -> Lookup<bool> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flightdeck_core::time::Millis;
-use flightdeck_sim::fleet::{Fleet, FleetConfig};
+use flightdeck_sim::fleet::{FleetConfig, SimFleet};
 use flightdeck_sim::rng::Rng;
 
 use crate::config::Config;
@@ -137,9 +137,9 @@ impl Trouble {
 }
 
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct SeedPlan {
     /// Endless.
-    pub(super) events: Fleet,
+    pub(super) events: SimFleet,
     /// The run ends after this many, once all faults have occurred.
     pub(super) inputs: u64,
     pub(super) start_ms: i64,
@@ -151,7 +151,7 @@ pub(super) struct Plan {
     pub(super) rng: Rng,
 }
 
-impl Plan {
+impl SeedPlan {
     pub(super) fn from_seed(seed: u64) -> Self {
         let mut rng = Rng::new(seed);
         let long = seed.is_multiple_of(LONG_EVERY);
@@ -174,6 +174,6 @@ impl Plan {
             daemon.keep.days = Some(rng.between(0, 1) as u32);
         }
         let sqlite = seed.is_multiple_of(SQLITE_EVERY);
-        Self { events: Fleet::new(config), inputs, start_ms, sqlite, config: daemon, troubles, rng }
+        Self { events: SimFleet::new(config), inputs, start_ms, sqlite, config: daemon, troubles, rng }
     }
 }

@@ -1,6 +1,6 @@
 //! Bugs that are planted on request. A simulation that does not find them would not find a real one either.
 //!
-//! The daemon under test is the real one. Each bug is in a task between the daemon's inlets and its engine, or in the disk.
+//! The daemon under test is the real one. Each bug is in a task between the daemon's inputs and its engine, or in the disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -88,13 +88,13 @@ impl Planted {
 }
 
 /// A handle whose events go through the bug, and the work that passes them on to the engine.
-pub(super) fn between(
+pub(super) fn relay_with_bug(
     world: World,
     engine: EngineHandle,
     store: Store,
 ) -> (EngineHandle, impl Future<Output = ()>) {
     let (sender, mut inputs) = mpsc::channel(INPUTS_WAITING_MAX);
-    let handle = engine.through(sender);
+    let handle = engine.redirected_to(sender);
     let work = async move {
         while let Some(input) = inputs.recv().await {
             match (input, &world.planted) {
@@ -163,7 +163,7 @@ async fn note_too_early(engine: &EngineHandle, question: HookQuestion) -> Option
     if judged.given.is_worth_noting()
         && let Some((name, payload)) = EffortChange::VerdictGiven(judged.given.clone()).into_record()
     {
-        let record = Record::ours(Source::User, &name, &session, payload, clock::fresh_id());
+        let record = Record::noticed_here(Source::User, &name, &session, payload, clock::fresh_id());
         // A disk that fails here hides the bug once.
         let _ = engine.append(vec![record]).await;
     }

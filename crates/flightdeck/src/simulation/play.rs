@@ -13,9 +13,9 @@ use tracing::Dispatch;
 use super::clients::{self, NeverReads, Sent, Viewer};
 use super::daemon::SimulatedDaemon;
 use super::efforts::CountedSession;
-use super::plan::{INPUTS_MIN, Plan, TROUBLES_MIN, Trouble};
+use super::plan::{INPUTS_MIN, SeedPlan, TROUBLES_MIN, Trouble};
 use super::planted::Bug;
-use super::truth::{Truth, must, same, text};
+use super::truth::{Truth, cards_as_bytes, compare_bytes, must};
 use super::world::{Inside, Log, World};
 use crate::config::Config;
 use crate::daemon::host_name;
@@ -81,7 +81,7 @@ pub(super) fn play(seed: u64, bug: Option<Bug>) -> Result<Played, Broken> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     runtime.block_on(async {
-        let plan = Plan::from_seed(seed);
+        let plan = SeedPlan::from_seed(seed);
         let world = Inside::new(plan.start_ms, plan.sqlite, bug);
         LazyLock::force(&LISTENERS);
         let _logging = tracing::dispatcher::set_default(&listener(world.log.clone()));
@@ -96,7 +96,7 @@ pub(super) fn play(seed: u64, bug: Option<Bug>) -> Result<Played, Broken> {
 }
 
 struct Play {
-    plan: Plan,
+    plan: SeedPlan,
     world: World,
     daemon: Option<SimulatedDaemon>,
     truth: Truth,
@@ -111,7 +111,7 @@ struct Play {
 }
 
 impl Play {
-    fn new(plan: Plan, world: World) -> Self {
+    fn new(plan: SeedPlan, world: World) -> Self {
         let truth = Truth::new(Config::default().rules(Some(host_name())));
         let (viewer, hooks, played) = (Viewer::default(), JoinSet::new(), Played::default());
         let counted = CountedSession::default();
@@ -146,7 +146,7 @@ impl Play {
         }
         let (inputs, troubles) = (self.played.inputs, self.played.troubles.len() as u64);
         must!(inputs >= INPUTS_MIN && troubles >= TROUBLES_MIN, "only {inputs} inputs and {troubles} faults");
-        self.check().await?;
+        self.compare_with_truth().await?;
         watching.abort();
         self.end().await
     }
@@ -217,7 +217,7 @@ impl Play {
             trouble.name()
         );
         self.played.troubles.push(trouble.name());
-        self.check().await?;
+        self.compare_with_truth().await?;
         // A clock that is behind already is not logged again.
         let said = if matches!(trouble, Trouble::ClockBack(_)) { 0 } else { said };
         let sentences = trouble.sentences();
@@ -230,14 +230,14 @@ impl Play {
     async fn cause(&mut self, trouble: &Trouble) -> bool {
         let switch = self.world.switch.clone();
         match trouble {
-            Trouble::DiskFull(times) => switch.set(Fault::DiskFull, *times),
-            Trouble::FsyncFailed => switch.set(Fault::FsyncFailed, 1),
+            Trouble::DiskFull(times) => switch.inject(Fault::DiskFull, *times),
+            Trouble::FsyncFailed => switch.inject(Fault::FsyncFailed, 1),
             Trouble::FsyncFailedThenKilled => {
-                switch.set(Fault::FsyncFailed, 1);
-                switch.set(Fault::DieBeforeCommit, 1);
+                switch.inject(Fault::FsyncFailed, 1);
+                switch.inject(Fault::DieBeforeCommit, 1);
             }
-            Trouble::KilledBeforeCommit => switch.set(Fault::DieBeforeCommit, 1),
-            Trouble::KilledAfterCommit => switch.set(Fault::DieAfterCommit, 1),
+            Trouble::KilledBeforeCommit => switch.inject(Fault::DieBeforeCommit, 1),
+            Trouble::KilledAfterCommit => switch.inject(Fault::DieAfterCommit, 1),
             other => {
                 self.cause_elsewhere(other).await;
                 return matches!(other, Trouble::KilledWhileDraining(_) | Trouble::DiskFullWhileDraining);
@@ -294,13 +294,13 @@ impl Play {
             Trouble::KilledWhileDraining(fault) => {
                 self.kill().await;
                 self.spool_some().await;
-                world.switch.set(*fault, 1);
+                world.switch.inject(*fault, 1);
                 self.start().await;
             }
             Trouble::DiskFullWhileDraining => {
                 self.kill().await;
                 self.spool_some().await;
-                world.switch.set(Fault::DiskFull, 3);
+                world.switch.inject(Fault::DiskFull, 3);
                 self.start().await;
             }
             Trouble::StoppedAndStarted => {
@@ -370,10 +370,10 @@ impl Play {
 
     /// Checks everything once the disk works again and no client is active. The daemon is stopped and started again, because its
     /// last snapshot is its fleet byte for byte.
-    async fn check(&mut self) -> Result<(), String> {
+    async fn compare_with_truth(&mut self) -> Result<(), String> {
         self.wait_for_hooks().await;
         self.restart_if_dead().await;
-        self.world.switch.heal();
+        self.world.switch.stop_faults();
         let begun = tokio::time::Instant::now();
         while !self.world.spool_is_empty() {
             must!(begun.elapsed() < SETTLED_WITHIN, "events stay in the spool");
@@ -409,7 +409,7 @@ impl Play {
             return Err(format!("a viewer got a wrong change: {wrong}"));
         }
         let cards: Vec<Value> = seen.cards().into_iter().cloned().collect();
-        same("what the viewer saw", &text(&shown), &text(&cards))
+        compare_bytes("what the viewer saw", &cards_as_bytes(&shown), &cards_as_bytes(&cards))
     }
 
     async fn check_bounds(&self, daemon: &SimulatedDaemon) -> Result<(), String> {

@@ -17,8 +17,8 @@ use serde_json::Value;
 use super::world::World;
 use crate::engine::restore;
 use crate::engine::snapshots::unpack;
-use crate::store::faulty::Written;
-use crate::store::{OutboxKey, Snapshot, Store};
+use crate::store::faulty::StoreWrite;
+use crate::store::{FleetSnapshot, OutboxKey, Store};
 
 /// Returns an error instead of a panic: planted bugs are expected to fail here.
 macro_rules! must {
@@ -69,15 +69,15 @@ impl Truth {
     pub(super) fn learn(&mut self, world: &World) -> Result<(), String> {
         for written in world.switch.take_written() {
             match written {
-                Written::Events(records) => {
+                StoreWrite::Events(records) => {
                     for record in &records {
                         let twice = self.places.insert(record.id, record.seq);
                         must!(twice.is_none(), "event {} is in the log twice", record.id);
                         self.apply(record);
                     }
                 }
-                Written::Snapshot(snapshot) => self.compare(&snapshot)?,
-                Written::Finished(keys) => {
+                StoreWrite::Snapshot(snapshot) => self.compare(&snapshot)?,
+                StoreWrite::Finished(keys) => {
                     for key in keys {
                         let twice = !self.finished.insert(key.clone());
                         must!(!twice, "{key:?} was carried out twice");
@@ -102,27 +102,27 @@ impl Truth {
         }
     }
 
-    fn at(&self, now: Timestamp) -> Fleet {
+    fn fleet_at(&self, now: Timestamp) -> Fleet {
         let mut fleet = self.fleet.clone();
         fleet.tick(now);
         fleet
     }
 
     /// Only a snapshot of everything that was written can be compared; others are older.
-    fn compare(&mut self, snapshot: &Snapshot) -> Result<(), String> {
+    fn compare(&mut self, snapshot: &FleetSnapshot) -> Result<(), String> {
         if snapshot.seq != self.fleet.last_seq() {
             must!(snapshot.seq < self.fleet.last_seq(), "a snapshot holds events that were never stored");
             return Ok(());
         }
-        let saved = unpack(&snapshot.body.whole()).map_err(|e| e.to_string())?;
+        let saved = unpack(&snapshot.body.joined()).map_err(|e| e.to_string())?;
         self.last_snapshot = Some(saved.now());
-        same("the snapshot", &bytes(&self.at(saved.now())), &bytes(&saved))
+        compare_bytes("the snapshot", &bytes(&self.fleet_at(saved.now())), &bytes(&saved))
     }
 
     /// `board` was requested just before a clean stop. The last snapshot has the time at which it was taken.
     pub(super) fn check_board(&self, board: &[u8]) -> Result<(), String> {
         let now = self.last_snapshot.ok_or("no snapshot was written at the end")?;
-        let fleet = self.at(now);
+        let fleet = self.fleet_at(now);
         let board: Value = serde_json::from_slice(board).map_err(|e| e.to_string())?;
         let shown = board["sessions"].as_array().cloned().unwrap_or_default();
         let expected: Vec<Value> = fleet
@@ -130,7 +130,7 @@ impl Truth {
             .filter(|s| view::on_board(s))
             .map(|s| serde_json::to_value(view::card(s, fleet.rules())).unwrap_or_default())
             .collect();
-        same("the board", &text(&expected), &text(&shown))
+        compare_bytes("the board", &cards_as_bytes(&expected), &cards_as_bytes(&shown))
     }
 
     pub(super) fn check_facts(&self, world: &World) -> Result<(), String> {
@@ -154,7 +154,7 @@ impl Truth {
         let restored =
             restore::restore(store, self.fleet.rules().clone()).await.map_err(|e| e.to_string())?;
         let now = restored.fleet.now();
-        same("what a start reads", &bytes(&self.at(now)), &bytes(&restored.fleet))?;
+        compare_bytes("what a start reads", &bytes(&self.fleet_at(now)), &bytes(&restored.fleet))?;
         for id in &self.past {
             let row = store.stored_session(id).await.map_err(|e| e.to_string())?;
             must!(row.is_some(), "session {id} left the board and has no row");
@@ -170,7 +170,7 @@ impl Truth {
         while let Some(page) = replay.next().await.map_err(|e| e.to_string())? {
             page.records.iter().for_each(|record| drop(fleet.apply(&Event::from_record(record))));
         }
-        same("the replay", &bytes(&self.fleet), &bytes(&fleet))
+        compare_bytes("the replay", &bytes(&self.fleet), &bytes(&fleet))
     }
 }
 
@@ -209,12 +209,12 @@ fn bytes(fleet: &Fleet) -> Vec<u8> {
     serde_json::to_vec(fleet).unwrap_or_default()
 }
 
-pub(super) fn text(cards: &[Value]) -> Vec<u8> {
+pub(super) fn cards_as_bytes(cards: &[Value]) -> Vec<u8> {
     serde_json::to_vec(cards).unwrap_or_default()
 }
 
 /// Names the first difference, with some of the text around it.
-pub(super) fn same(what: &str, expected: &[u8], found: &[u8]) -> Result<(), String> {
+pub(super) fn compare_bytes(what: &str, expected: &[u8], found: &[u8]) -> Result<(), String> {
     if expected == found {
         return Ok(());
     }

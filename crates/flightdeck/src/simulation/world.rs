@@ -38,7 +38,7 @@ pub(super) struct Inside {
     /// The wall clock at the start, with all steps since.
     wall_ms: AtomicI64,
     disk: Mutex<Disk>,
-    pub(super) facts: Mutex<Facts>,
+    pub(super) facts: Mutex<WorldFacts>,
     /// Set while a daemon listens.
     pub(super) door: Mutex<Option<Door>>,
 }
@@ -61,7 +61,7 @@ struct Crowds {
 
 /// What the clients know.
 #[derive(Debug, Default)]
-pub(super) struct Facts {
+pub(super) struct WorldFacts {
     /// Acknowledged events, with their places in the log.
     pub(super) acknowledged: BTreeMap<EventId, u64>,
     /// Events that were spooled completely.
@@ -87,7 +87,8 @@ impl Inside {
         std::fs::create_dir(folder.path().join("0")).unwrap();
         let planted = bug.map(Planted::new);
         let switch = Switch::default().keep_written();
-        let switch = if planted.as_ref().is_some_and(Planted::disk_lies) { switch.lying() } else { switch };
+        let switch =
+            if planted.as_ref().is_some_and(Planted::disk_lies) { switch.with_lying_disk() } else { switch };
         let world = Self {
             folder,
             switch,
@@ -166,26 +167,26 @@ impl Inside {
             std::fs::create_dir(&next).unwrap();
             let next = next.join("flightdeck.db");
             for (suffix, bytes) in as_they_lie(path) {
-                std::fs::write(with(&next, suffix), bytes).unwrap();
+                std::fs::write(with_suffix(&next, suffix), bytes).unwrap();
             }
             *path = next;
         }
     }
 
-    pub(super) fn facts(&self) -> MutexGuard<'_, Facts> {
+    pub(super) fn facts(&self) -> MutexGuard<'_, WorldFacts> {
         self.facts.lock().unwrap()
     }
 }
 
-fn with(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     path.with_file_name(format!("flightdeck.db{suffix}"))
 }
 
 /// The files at one moment: the checkpoint thread may be writing, so they are read until two reads agree.
 fn as_they_lie(path: &Path) -> Vec<(&'static str, Vec<u8>)> {
     let read = || {
-        let there = ["", "-wal"].into_iter().filter(|suffix| with(path, suffix).exists());
-        there.map(|suffix| (suffix, std::fs::read(with(path, suffix)).unwrap())).collect::<Vec<_>>()
+        let there = ["", "-wal"].into_iter().filter(|suffix| with_suffix(path, suffix).exists());
+        there.map(|suffix| (suffix, std::fs::read(with_suffix(path, suffix)).unwrap())).collect::<Vec<_>>()
     };
     let mut files = read();
     loop {

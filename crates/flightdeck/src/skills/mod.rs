@@ -33,7 +33,7 @@ pub fn settings<T: DeserializeOwned>(
     user: Option<&Path>,
     skill: &str,
 ) -> Result<Option<T>, SkillError> {
-    let Some(path) = find(dir, user, skill) else { return Ok(None) };
+    let Some(path) = find_skill_file(dir, user, skill) else { return Ok(None) };
     let mut text = Vec::new();
     let read = File::open(&path).and_then(|file| file.take(SKILL_BYTES_MAX).read_to_end(&mut text));
     read.map_err(|cause| SkillError::Read { path: path.clone(), cause })?;
@@ -41,7 +41,7 @@ pub fn settings<T: DeserializeOwned>(
 }
 
 /// The SKILL.md of a skill, the project's own first.
-pub fn find(dir: &Path, user: Option<&Path>, skill: &str) -> Option<PathBuf> {
+pub fn find_skill_file(dir: &Path, user: Option<&Path>, skill: &str) -> Option<PathBuf> {
     if !is_name(skill) {
         return None;
     }
@@ -106,7 +106,7 @@ mod tests {
         let said = settings::<Settings>(folder.path(), None, "fix").unwrap_err().to_string();
         assert!(said.contains("skills/fix/SKILL.md") && said.contains("soon"), "{said}");
         for name in ["../fix", "", "a/b", "."] {
-            assert_eq!(find(folder.path(), None, name), None, "{name}");
+            assert_eq!(find_skill_file(folder.path(), None, name), None, "{name}");
         }
     }
 }

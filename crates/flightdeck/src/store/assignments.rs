@@ -44,7 +44,7 @@ pub struct AssignmentsWanted {
 
 impl AssignmentsWanted {
     /// Whether the filters let it through. The cursor and the limit do not count.
-    pub fn fits(&self, of: &SessionAssignment) -> bool {
+    pub fn matches(&self, of: &SessionAssignment) -> bool {
         let (assignment, project) = (&of.assignment, &of.project);
         let in_project = |wanted: &String| project.name() == wanted || project.root() == Some(wanted);
         self.project.as_ref().is_none_or(in_project)
@@ -77,7 +77,7 @@ pub struct AssignmentCursor {
 }
 
 impl AssignmentCursor {
-    pub fn of(row: &SessionAssignment) -> Self {
+    pub fn from_row(row: &SessionAssignment) -> Self {
         Self { opened_at: row.assignment.opened_at, id: row.assignment.id.clone() }
     }
 
@@ -103,10 +103,10 @@ pub struct AssignmentPage {
 
 impl AssignmentPage {
     /// Takes one assignment more than the limit, if there is one: it shows that there is another page.
-    pub(super) fn cut(mut assignments: Vec<SessionAssignment>, limit: usize) -> Self {
+    pub(super) fn from_rows(mut assignments: Vec<SessionAssignment>, limit: usize) -> Self {
         let more = assignments.len() > limit;
         assignments.truncate(limit);
-        let next_before = assignments.last().filter(|_| more).map(AssignmentCursor::of);
+        let next_before = assignments.last().filter(|_| more).map(AssignmentCursor::from_row);
         Self { assignments, next_before }
     }
 }

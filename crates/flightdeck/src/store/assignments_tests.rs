@@ -10,7 +10,7 @@ use flightdeck_core::ids::HostId;
 use flightdeck_core::project::Project;
 use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::{Millis, Timestamp};
-use flightdeck_core::usage::enrichment::Counted;
+use flightdeck_core::usage::enrichment::CountedMessage;
 use flightdeck_core::usage::price::Usage;
 use flightdeck_core::wire::transcript::MessageKey;
 
@@ -26,23 +26,27 @@ fn on_every_backend(test: impl Fn(&Store)) {
     test(&Store::open(&folder.path().join("flightdeck.db")).unwrap().store);
 }
 
-fn at(minute: i64) -> Timestamp {
+fn at_minute(minute: i64) -> Timestamp {
     Timestamp::from_millis(1_794_744_000_000) + Millis::minutes(minute)
 }
 
 /// An assignment of session `s{n % 7}` in project `p{n % 3}`: opened at minute 10 n, at work for two minutes, then waiting for
 /// three, then at work for one.
 fn row(n: i64) -> SessionAssignment {
-    let opening =
-        Opening { id: format!("a-{n:08}").into(), seq: 1, at: at(10 * n), prompt: Some(format!("ask {n}")) };
+    let opening = Opening {
+        id: format!("a-{n:08}").into(),
+        seq: 1,
+        at: at_minute(10 * n),
+        prompt: Some(format!("ask {n}")),
+    };
     let mut assignment = Assignment::open(opening);
-    assignment.step(Actor::Agent, Intent::Question, at(10 * n + 2)).unwrap();
-    assignment.step(Actor::User, Intent::Answer, at(10 * n + 5)).unwrap();
-    assignment.step(Actor::Agent, Intent::Completion, at(10 * n + 6)).unwrap();
+    assignment.step(Actor::Agent, Intent::Question, at_minute(10 * n + 2)).unwrap();
+    assignment.step(Actor::User, Intent::Answer, at_minute(10 * n + 5)).unwrap();
+    assignment.step(Actor::Agent, Intent::Completion, at_minute(10 * n + 6)).unwrap();
     SessionAssignment {
         session_id: format!("s{}", n % 7).into(),
         seat: None,
-        host: HostId::this(),
+        host: HostId::this_machine(),
         project: Project { path: Some(format!("/w/p{}", n % 3)), certain: true },
         assignment,
     }
@@ -50,9 +54,10 @@ fn row(n: i64) -> SessionAssignment {
 
 fn ended(n: i64, outcome: Completion) -> SessionAssignment {
     let mut row = row(n);
-    let opening = Opening { id: row.assignment.id.clone(), seq: 1, at: at(10 * n), prompt: Some("x".into()) };
+    let opening =
+        Opening { id: row.assignment.id.clone(), seq: 1, at: at_minute(10 * n), prompt: Some("x".into()) };
     row.assignment = Assignment::open(opening);
-    row.assignment.end(outcome, at(10 * n + 1));
+    row.assignment.end(outcome, at_minute(10 * n + 1));
     row
 }
 
@@ -77,7 +82,8 @@ fn assignments_are_listed_newest_first_by_their_filters() {
             assert_eq!(ids(store, state(AssignmentState::AwaitingInput)).await, Vec::<String>::new());
             assert_eq!(ids(store, state(AssignmentState::Complete)).await.len(), 6);
             // The second was completed at minute 26, and the fifth was opened at minute 50.
-            let between = AssignmentsWanted { since: Some(at(26)), until: Some(at(50)), ..all() };
+            let between =
+                AssignmentsWanted { since: Some(at_minute(26)), until: Some(at_minute(50)), ..all() };
             assert_eq!(ids(store, between).await, ["ask 4", "ask 3", "ask 2"]);
         });
     });
@@ -160,7 +166,7 @@ fn a_row_replaces_itself_and_keeps_its_messages() {
         block_on(async {
             let mut row = row(1);
             store.put_assignments(vec![row.clone()]).await.unwrap();
-            let said = Message::certain(9, at(11), Actor::Agent, Intent::Question, "which?".into());
+            let said = Message::certain(9, at_minute(11), Actor::Agent, Intent::Question, "which?".into());
             row.assignment.messages.push(said);
             store.put_assignments(vec![row.clone(), row.clone()]).await.unwrap();
             let messages = store.messages_of(&"a-00000001".into()).await.unwrap().unwrap();
@@ -184,10 +190,10 @@ fn the_second_half_of_an_assignment_is_not_another_one() {
             store.put_assignments(vec![row(1)]).await.unwrap();
             let mut half = row(1);
             half.assignment.id = "a-half".into();
-            half.assignment.opened_at = at(13);
+            half.assignment.opened_at = at_minute(13);
             let mut next = row(1);
             next.assignment.id = "a-next".into();
-            next.assignment.opened_at = at(16);
+            next.assignment.opened_at = at_minute(16);
             let mut elsewhere = half.clone();
             elsewhere.assignment.id = "a-other".into();
             elsewhere.session_id = "another".into();
@@ -205,20 +211,20 @@ fn counts_are_by_project_and_quarter_of_an_hour() {
         block_on(async {
             let rows = vec![row(3), row(6), ended(9, Completion::Died), ended(4, Completion::Ended)];
             store.put_assignments(rows).await.unwrap();
-            let mut counts = store.completed_counts(at(36)).await.unwrap();
+            let mut counts = store.completed_counts(at_minute(36)).await.unwrap();
             counts.sort_by(|a, b| (&a.project, a.from).cmp(&(&b.project, b.from)));
             let told: Vec<_> =
                 counts.iter().map(|c| (c.project.as_str(), c.from, c.completed, c.ended, c.died)).collect();
             assert_eq!(
                 told,
                 [
-                    ("p0", at(30), 1, 0, 0),
-                    ("p0", at(60), 1, 0, 0),
-                    ("p0", at(90), 0, 0, 1),
-                    ("p1", at(30), 0, 1, 0),
+                    ("p0", at_minute(30), 1, 0, 0),
+                    ("p0", at_minute(60), 1, 0, 0),
+                    ("p0", at_minute(90), 0, 0, 1),
+                    ("p1", at_minute(30), 0, 1, 0),
                 ]
             );
-            assert_eq!(store.completed_counts(at(92)).await.unwrap(), []);
+            assert_eq!(store.completed_counts(at_minute(92)).await.unwrap(), []);
         });
     });
 }
@@ -228,15 +234,15 @@ fn times_are_the_spans_that_ended_later() {
     on_every_backend(|store| {
         block_on(async {
             store.put_assignments(vec![row(3), row(3), row(6)]).await.unwrap();
-            let times = store.assignment_times(at(35)).await.unwrap();
+            let times = store.assignment_times(at_minute(35)).await.unwrap();
             let told: Vec<_> = times.iter().map(|t| (t.span.waits, t.span.from, t.span.to)).collect();
             assert_eq!(
                 told,
                 [
-                    (false, at(35), at(36)),
-                    (false, at(60), at(62)),
-                    (true, at(62), at(65)),
-                    (false, at(65), at(66)),
+                    (false, at_minute(35), at_minute(36)),
+                    (false, at_minute(60), at_minute(62)),
+                    (true, at_minute(62), at_minute(65)),
+                    (false, at_minute(65), at_minute(66)),
                 ]
             );
             assert!(times.iter().all(|time| time.project == "p0"));
@@ -248,11 +254,11 @@ fn times_are_the_spans_that_ended_later() {
 fn usage_is_read_by_its_time() {
     on_every_backend(|store| {
         block_on(async {
-            let counted = |n: i64| Counted {
+            let counted = |n: i64| CountedMessage {
                 key: MessageKey(n as u128),
                 model: "m".to_owned(),
                 agent: String::new(),
-                at: at(n),
+                at: at_minute(n),
                 usage: Usage { output: 1, ..Usage::default() },
             };
             let session = SessionRead { session_id: "s1".into(), ..SessionRead::default() };
@@ -262,10 +268,11 @@ fn usage_is_read_by_its_time() {
                 ..TranscriptBatch::default()
             };
             store.put_transcripts(vec![batch]).await.unwrap();
-            let stretch = |id: &str| Stretch { session_id: id.into(), from: at(1), to: at(3) };
+            let stretch =
+                |id: &str| SessionStretch { session_id: id.into(), from: at_minute(1), to: at_minute(3) };
             let usage = store.usage_between(vec![stretch("s1"), stretch("unread")]).await.unwrap();
             let times: Vec<_> = usage[0].as_ref().unwrap().iter().map(|c| c.at).collect();
-            assert_eq!((times, usage[1].as_ref()), (vec![at(1), at(2)], None));
+            assert_eq!((times, usage[1].as_ref()), (vec![at_minute(1), at_minute(2)], None));
         });
     });
 }
@@ -297,8 +304,8 @@ fn a_hundred_thousand_assignments_are_listed_and_summed_within_the_promise() {
             wanted(|w| w.project = Some("p1".into())),
             wanted(|w| w.project = Some("/nowhere/p1".into())),
             wanted(|w| w.state = Some(AssignmentState::AwaitingInput)),
-            wanted(|w| w.since = Some(at(10 * MANY - 60))),
-            wanted(|w| w.until = Some(at(600))),
+            wanted(|w| w.since = Some(at_minute(10 * MANY - 60))),
+            wanted(|w| w.until = Some(at_minute(600))),
             wanted(|w| w.words = vec!["nowhere".into()]),
             // Every row has this word in its JSON, and none in its texts.
             wanted(|w| w.words = vec!["session_id".into()]),
@@ -309,7 +316,7 @@ fn a_hundred_thousand_assignments_are_listed_and_summed_within_the_promise() {
             assert!(begun.elapsed() < ANSWER_TIME_MAX, "{wanted:?} took {:?}", begun.elapsed());
         }
         // A digest of the last seven days of a person who asks every ten minutes.
-        let (begun, week) = (Instant::now(), at(10 * MANY - 7 * 24 * 60));
+        let (begun, week) = (Instant::now(), at_minute(10 * MANY - 7 * 24 * 60));
         let (counts, times) =
             (store.completed_counts(week).await.unwrap(), store.assignment_times(week).await.unwrap());
         let took = begun.elapsed();

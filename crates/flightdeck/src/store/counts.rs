@@ -8,14 +8,14 @@ use super::Appended;
 
 /// Totals by event name. Bounded: a sender that invents names must not grow the table.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Counts(pub(super) BTreeMap<String, u64>);
+pub(super) struct StoredCounts(pub(super) BTreeMap<String, u64>);
 
 /// Claude Code has 33 events and we add a few; the rest is room for new ones.
 const COUNTED_NAMES_MAX: usize = 256;
 /// The name under which all further names are counted.
 const OTHER_NAMES: &str = "(other)";
 
-impl Counts {
+impl StoredCounts {
     /// How many of each name the newly appended records add, under the name they count as.
     pub(super) fn of_batch(&self, records: &[Record], appended: &[Appended]) -> BTreeMap<String, u64> {
         let new = records.iter().zip(appended).filter(|(_, a)| !a.duplicate);

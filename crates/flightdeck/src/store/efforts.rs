@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use flightdeck_core::effort::{Effort, EffortMessage, Lifecycle, Window, WorkstreamAbout};
+use flightdeck_core::effort::{ContextWindow, Effort, EffortMessage, Lifecycle, WorkstreamAbout};
 use flightdeck_core::ids::{EffortId, MessageId, WindowId};
 use flightdeck_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Result;
 
-pub trait Efforts {
+pub trait EffortStore {
     /// A row replaces an earlier row of the same effort, never a later one. Its windows and its workstream follow.
     fn put_efforts(&mut self, rows: &[Effort]) -> Result<()>;
     /// A message replaces itself.
@@ -18,7 +18,7 @@ pub trait Efforts {
     fn efforts(&mut self, wanted: &EffortsWanted) -> Result<EffortPage>;
     fn effort(&mut self, id: &EffortId) -> Result<Option<Effort>>;
     /// A window that its effort no longer keeps, too.
-    fn window(&mut self, id: &WindowId) -> Result<Option<Window>>;
+    fn window(&mut self, id: &WindowId) -> Result<Option<ContextWindow>>;
     /// The workstreams with the newest efforts.
     fn workstreams(&mut self, limit: usize) -> Result<Vec<StoredWorkstream>>;
     /// The newest of these, oldest first.
@@ -49,9 +49,9 @@ pub struct EffortsWanted {
 }
 
 impl EffortsWanted {
-    pub(super) fn fits(&self, effort: &Effort) -> bool {
+    pub(super) fn matches(&self, effort: &Effort) -> bool {
         self.lifecycle.is_none_or(|lifecycle| lifecycle == effort.lifecycle)
-            && self.before.as_ref().is_none_or(|before| EffortCursor::of(effort) < *before)
+            && self.before.as_ref().is_none_or(|before| EffortCursor::from_effort(effort) < *before)
     }
 }
 
@@ -71,7 +71,7 @@ pub struct EffortCursor {
 }
 
 impl EffortCursor {
-    pub fn of(effort: &Effort) -> Self {
+    pub fn from_effort(effort: &Effort) -> Self {
         Self { started_at: effort.started_at, id: effort.id.clone() }
     }
 
@@ -96,10 +96,10 @@ pub struct EffortPage {
 
 impl EffortPage {
     /// Takes one effort more than the limit, if there is one: it shows that there is another page.
-    pub(super) fn cut(mut efforts: Vec<Effort>, limit: usize) -> Self {
+    pub(super) fn from_rows(mut efforts: Vec<Effort>, limit: usize) -> Self {
         let more = efforts.len() > limit;
         efforts.truncate(limit);
-        let next_before = efforts.last().filter(|_| more).map(EffortCursor::of);
+        let next_before = efforts.last().filter(|_| more).map(EffortCursor::from_effort);
         Self { efforts, next_before }
     }
 }

@@ -1,6 +1,6 @@
 //! A backend that fails on purpose: a full disk, a slow disk, or a crash at the worst moment.
 
-use flightdeck_core::effort::{Effort, EffortMessage, Window};
+use flightdeck_core::effort::{ContextWindow, Effort, EffortMessage};
 use flightdeck_core::ids::{AssignmentId, EffortId, SessionId, WindowId};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,14 +11,15 @@ use flightdeck_core::assignment::Messages;
 use flightdeck_core::log::record::{EventId, Record};
 use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
-use flightdeck_core::usage::enrichment::Counted;
+use flightdeck_core::usage::enrichment::CountedMessage;
 
 use super::{
-    Appended, AssignmentPage, Assignments, AssignmentsWanted, Backend, CompletedCount, EffortPage, Efforts,
-    EffortsWanted, EventLog, EventPage, EventsNamed, EventsOf, FileRead, HostState, HostStates, MessageRow,
-    MessagesWanted, Oldest, Outbox, OutboxEffect, OutboxKey, OutboxRows, PastSessions, ProjectTime, Result,
-    RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot,
-    Snapshots, StoreError, StoredSession, StoredWorkstream, Stretch, TranscriptBatch, Transcripts,
+    Appended, AssignmentPage, Assignments, AssignmentsWanted, Backend, CompletedCount, EffortPage,
+    EffortStore, EffortsWanted, EventLog, EventsNamed, EventsOf, FileRead, FleetSnapshot, HostState,
+    HostStates, MessageRow, MessagesWanted, Oldest, OutboxEffect, OutboxKey, OutboxRows, OutboxStore,
+    PastSessions, ProjectTime, RecordPage, Result, RetainStep, RetentionPolicy, SaveStep, SessionCursor,
+    SessionPage, SessionRead, SessionStretch, SessionUsage, Snapshots, StoreError, StoredSession,
+    StoredWorkstream, TranscriptBatch, Transcripts,
 };
 
 /// What goes wrong at one write.
@@ -38,20 +39,20 @@ pub enum Fault {
 
 /// What was written, in order.
 #[derive(Clone, Debug)]
-pub enum Written {
+pub enum StoreWrite {
     /// Without events that were in the log already.
     Events(Vec<Record>),
-    Snapshot(Snapshot),
+    Snapshot(FleetSnapshot),
     /// Effects of the outbox that were carried out.
     Finished(Vec<OutboxKey>),
 }
 
 /// Decides which writes fail, and records what was written. Clones share it, and it outlives the backend.
 #[derive(Clone, Debug, Default)]
-pub struct Switch(Arc<Mutex<State>>);
+pub struct Switch(Arc<Mutex<FaultState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct FaultState {
     /// The faults by the number of the write, from 1.
     plan: BTreeMap<u64, Fault>,
     writes: u64,
@@ -63,7 +64,7 @@ struct State {
     unsure: Vec<Record>,
     /// Set if the disk claims success before it writes.
     lie: Option<Lie>,
-    written: Option<Vec<Written>>,
+    written: Option<Vec<StoreWrite>>,
 }
 
 /// A disk that claims a place for each event before it writes, and claims success if the write fails.
@@ -107,7 +108,7 @@ impl Switch {
         self
     }
     /// From here on the disk claims success before it writes: a bug for a simulation to find.
-    pub fn lying(self) -> Self {
+    pub fn with_lying_disk(self) -> Self {
         self.state().lie = Some(Lie::default());
         self
     }
@@ -117,15 +118,15 @@ impl Switch {
         let stored = state.lie.as_ref().map(|lie| &lie.stored);
         ids.iter().map(|id| stored?.get(id).copied()).collect()
     }
-    pub fn take_written(&self) -> Vec<Written> {
+    pub fn take_written(&self) -> Vec<StoreWrite> {
         self.state().written.replace(Vec::new()).unwrap_or_default()
     }
     /// The next `times` writes have this fault.
-    pub fn set(&self, fault: Fault, times: usize) {
+    pub fn inject(&self, fault: Fault, times: usize) {
         self.state().next.extend(std::iter::repeat_n(fault, times));
     }
     /// From here on no write fails. Returns how many faults have occurred.
-    pub fn heal(&self) -> u64 {
+    pub fn stop_faults(&self) -> u64 {
         let mut state = self.state();
         state.next.clear();
         state.fired
@@ -141,7 +142,7 @@ impl Switch {
         self.state().dead
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FaultState> {
         // Each statement leaves the state consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -153,7 +154,7 @@ impl Switch {
         state.fired += u64::from(fault.is_some());
         fault
     }
-    fn wrote(&self, written: impl FnOnce() -> Written) {
+    fn wrote(&self, written: impl FnOnce() -> StoreWrite) {
         if let Some(all) = &mut self.state().written {
             all.push(written());
         }
@@ -193,7 +194,7 @@ impl Faulty {
         let appended = self.alive()?.append(records)?;
         let new = records.iter().zip(&appended).filter(|(_, place)| !place.duplicate);
         self.switch.wrote(|| {
-            Written::Events(new.map(|(r, place)| Record { seq: place.seq, ..r.clone() }).collect())
+            StoreWrite::Events(new.map(|(r, place)| Record { seq: place.seq, ..r.clone() }).collect())
         });
         Ok(appended)
     }
@@ -258,16 +259,19 @@ impl EventLog for Faulty {
         }
         claimed.map_or(appended, Ok)
     }
-    fn events_after(&mut self, after_seq: u64, limit: usize) -> Result<EventPage> {
+    fn events_after(&mut self, after_seq: u64, limit: usize) -> Result<RecordPage> {
         self.alive()?.events_after(after_seq, limit)
     }
-    fn own_events_after(&mut self, after_seq: u64, limit: usize) -> Result<EventPage> {
+    fn own_events_after(&mut self, after_seq: u64, limit: usize) -> Result<RecordPage> {
         self.alive()?.own_events_after(after_seq, limit)
     }
-    fn events_of(&mut self, wanted: &EventsOf) -> Result<EventPage> {
+    fn count_own_events(&mut self, after_seq: u64, to_seq: u64) -> Result<u64> {
+        self.alive()?.count_own_events(after_seq, to_seq)
+    }
+    fn events_of(&mut self, wanted: &EventsOf) -> Result<RecordPage> {
         self.alive()?.events_of(wanted)
     }
-    fn events_named(&mut self, wanted: EventsNamed) -> Result<EventPage> {
+    fn events_named(&mut self, wanted: EventsNamed) -> Result<RecordPage> {
         self.alive()?.events_named(wanted)
     }
     fn event(&mut self, seq: u64) -> Result<Option<Record>> {
@@ -292,15 +296,15 @@ impl EventLog for Faulty {
 }
 
 impl Snapshots for Faulty {
-    fn save_step(&mut self, snapshot: &Snapshot) -> Result<SaveStep> {
+    fn save_step(&mut self, snapshot: &FleetSnapshot) -> Result<SaveStep> {
         // All steps count as one write: their number depends on the disk.
         self.write(|this| {
             while this.inner.save_step(snapshot)? != SaveStep::Done {}
-            this.switch.wrote(|| Written::Snapshot(snapshot.clone()));
+            this.switch.wrote(|| StoreWrite::Snapshot(snapshot.clone()));
             Ok(SaveStep::Done)
         })
     }
-    fn latest_snapshot(&mut self, rules_version: &str) -> Result<Option<Snapshot>> {
+    fn latest_snapshot(&mut self, rules_version: &str) -> Result<Option<FleetSnapshot>> {
         self.alive()?.latest_snapshot(rules_version)
     }
 }
@@ -338,7 +342,7 @@ impl Assignments for Faulty {
     }
 }
 
-impl Efforts for Faulty {
+impl EffortStore for Faulty {
     fn put_efforts(&mut self, rows: &[Effort]) -> Result<()> {
         self.write(|this| this.inner.put_efforts(rows))
     }
@@ -351,7 +355,7 @@ impl Efforts for Faulty {
     fn effort(&mut self, id: &EffortId) -> Result<Option<Effort>> {
         self.alive()?.effort(id)
     }
-    fn window(&mut self, id: &WindowId) -> Result<Option<Window>> {
+    fn window(&mut self, id: &WindowId) -> Result<Option<ContextWindow>> {
         self.alive()?.window(id)
     }
     fn workstreams(&mut self, limit: usize) -> Result<Vec<StoredWorkstream>> {
@@ -362,7 +366,7 @@ impl Efforts for Faulty {
     }
 }
 
-impl Outbox for Faulty {
+impl OutboxStore for Faulty {
     fn put_outbox(&mut self, effects: &[OutboxEffect]) -> Result<()> {
         self.write(|this| this.inner.put_outbox(effects))
     }
@@ -372,7 +376,7 @@ impl Outbox for Faulty {
     fn finish_outbox(&mut self, done: &[OutboxKey], rows: &OutboxRows) -> Result<()> {
         self.write(|this| {
             this.inner.finish_outbox(done, rows)?;
-            this.switch.wrote(|| Written::Finished(done.to_vec()));
+            this.switch.wrote(|| StoreWrite::Finished(done.to_vec()));
             Ok(())
         })
     }
@@ -400,7 +404,7 @@ impl Transcripts for Faulty {
     fn transcript_sessions(&mut self, since: Timestamp) -> Result<Vec<SessionRead>> {
         self.alive()?.transcript_sessions(since)
     }
-    fn usage_between(&mut self, stretches: &[Stretch]) -> Result<Vec<Option<Vec<Counted>>>> {
+    fn usage_between(&mut self, stretches: &[SessionStretch]) -> Result<Vec<Option<Vec<CountedMessage>>>> {
         self.alive()?.usage_between(stretches)
     }
     fn usage_of(&mut self, sessions: &[SessionId]) -> Result<Vec<SessionUsage>> {

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use flightdeck_core::assignment::Messages;
-use flightdeck_core::effort::{Effort, EffortMessage, Window};
+use flightdeck_core::effort::{ContextWindow, Effort, EffortMessage};
 use flightdeck_core::log::record::Record;
 use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
-use flightdeck_core::usage::enrichment::Counted;
+use flightdeck_core::usage::enrichment::CountedMessage;
 use tokio::sync::oneshot;
 use tokio::time::{Duration, Instant};
 
@@ -20,9 +20,9 @@ use super::log::*;
 use super::outbox::*;
 use super::sessions::*;
 use super::snapshots::*;
-use super::thread::{Command, ResultSender};
+use super::thread::{ResultSender, StoreCommand};
 use super::transcripts::*;
-use super::{PAGE_ITEMS_MAX, REPLAY_CHUNK_EVENTS_MAX, Result, Store, StoreError};
+use super::{PAGE_ITEMS_MAX, REPLAY_CHUNK_EVENTS_MAX, Result, SCAN_EVENTS_MAX, Store, StoreError};
 
 /// An append that takes longer is logged: hooks have given up waiting by then.
 const SLOW_APPEND: Duration = Duration::from_secs(1);
@@ -40,13 +40,13 @@ impl Store {
         let (records, begun) = (records.into(), Instant::now());
         let (reply, answer) = oneshot::channel();
         // A closed store drops the reply, and `committed` returns that it is closed.
-        let _ = self.commands.send(Command::Append { records, reply }).await;
+        let _ = self.commands.send(StoreCommand::Append { records, reply }).await;
         Pending { answer, begun }
     }
 
     /// The log after `after_seq`, in chunks. The next chunk is read while the last one is used.
     pub async fn replay(&self, after_seq: u64) -> Result<Replay> {
-        self.replay_with(after, after_seq).await
+        self.replay_with(events_after, after_seq).await
     }
 
     /// The same for the events of this machine only. A chunk may be empty and still have a next one.
@@ -59,121 +59,135 @@ impl Store {
         Ok(Replay { store: self.clone(), read, pending })
     }
 
+    /// How many events of this machine are after the one place and not after the other. Other commands are served in between.
+    pub async fn count_own(&self, after_seq: u64, to_seq: u64) -> Result<u64> {
+        // Retention may have removed the start of the log.
+        let oldest = self.oldest().await?.map_or(to_seq, |oldest| oldest.seq.saturating_sub(1));
+        let (mut after_seq, mut events) = (after_seq.max(oldest), 0);
+        while after_seq < to_seq {
+            let until = to_seq.min(after_seq.saturating_add(SCAN_EVENTS_MAX));
+            let count = |reply| StoreCommand::CountOwnEvents { after_seq, to_seq: until, reply };
+            events += self.ask(count).await?;
+            after_seq = until;
+        }
+        Ok(events)
+    }
+
     /// At most [`PAGE_ITEMS_MAX`] at a time.
-    pub async fn events_of(&self, wanted: EventsOf) -> Result<EventPage> {
+    pub async fn events_of(&self, wanted: EventsOf) -> Result<RecordPage> {
         let wanted = EventsOf { limit: wanted.limit.min(PAGE_ITEMS_MAX), ..wanted };
-        self.ask(|reply| Command::EventsOf { wanted, reply }).await
+        self.ask(|reply| StoreCommand::EventsOf { wanted, reply }).await
     }
 
     /// A page may be empty and still have a next one: each call looks at a bounded part of the log.
-    pub async fn events_named(&self, wanted: EventsNamed) -> Result<EventPage> {
-        self.ask(|reply| Command::EventsNamed { wanted, reply }).await
+    pub async fn events_named(&self, wanted: EventsNamed) -> Result<RecordPage> {
+        self.ask(|reply| StoreCommand::EventsNamed { wanted, reply }).await
     }
 
     pub async fn event(&self, seq: u64) -> Result<Option<Record>> {
-        self.ask(|reply| Command::Event { seq, reply }).await
+        self.ask(|reply| StoreCommand::Event { seq, reply }).await
     }
 
     /// Zero in an empty log.
     pub async fn last_seq(&self) -> Result<u64> {
-        self.ask(Command::LastSeq).await
+        self.ask(StoreCommand::LastSeq).await
     }
 
     pub async fn oldest(&self) -> Result<Option<Oldest>> {
-        self.ask(Command::Oldest).await
+        self.ask(StoreCommand::Oldest).await
     }
 
     /// Events ever appended, removed ones included. Cheap: the totals are kept.
     pub async fn counts_by_name(&self) -> Result<BTreeMap<String, u64>> {
-        self.ask(Command::CountsByName).await
+        self.ask(StoreCommand::CountsByName).await
     }
 
     /// The size on disk, with the write-ahead log.
     pub async fn size_bytes(&self) -> Result<u64> {
-        self.ask(Command::SizeBytes).await
+        self.ask(StoreCommand::SizeBytes).await
     }
 
     /// Removes old events in small steps; other commands are served in between. Never removes the newest event, nor an
     /// event that is not in the older of the kept snapshots: falling back on that snapshot must lose nothing.
     pub async fn retain(&self, now: Timestamp, policy: RetentionPolicy) -> Result<RetainReport> {
-        self.ask(|reply| Command::Retain { now, policy, reply }).await
+        self.ask(|reply| StoreCommand::Retain { now, policy, reply }).await
     }
 }
 
 impl Store {
     pub async fn put_outbox(&self, effects: Vec<OutboxEffect>) -> Result<()> {
-        self.ask(|reply| Command::PutOutbox { effects, reply }).await
+        self.ask(|reply| StoreCommand::PutOutbox { effects, reply }).await
     }
 
     /// The effects that have not been carried out.
     pub async fn outbox(&self) -> Result<Vec<OutboxEffect>> {
-        self.ask(Command::Outbox).await
+        self.ask(StoreCommand::Outbox).await
     }
 
     pub async fn finish_outbox(&self, done: Vec<OutboxKey>, rows: OutboxRows) -> Result<()> {
-        self.ask(|reply| Command::FinishOutbox { done, rows, reply }).await
+        self.ask(|reply| StoreCommand::FinishOutbox { done, rows, reply }).await
     }
 }
 
 impl Store {
     pub async fn put_host_states(&self, rows: Vec<HostState>) -> Result<()> {
-        self.ask(|reply| Command::PutHostStates { rows, reply }).await
+        self.ask(|reply| StoreCommand::PutHostStates { rows, reply }).await
     }
 
     /// What is remembered about other hosts, by name.
     pub async fn host_states(&self) -> Result<BTreeMap<String, String>> {
-        self.ask(Command::HostStates).await
+        self.ask(StoreCommand::HostStates).await
     }
 }
 
 impl Store {
     pub async fn put_sessions(&self, sessions: Vec<StoredSession>) -> Result<()> {
-        self.ask(|reply| Command::PutSessions { sessions, reply }).await
+        self.ask(|reply| StoreCommand::PutSessions { sessions, reply }).await
     }
 
     /// The last active first, at most [`PAGE_ITEMS_MAX`] at a time.
     pub async fn stored_sessions(&self, before: Option<SessionCursor>, limit: usize) -> Result<SessionPage> {
         let limit = limit.min(PAGE_ITEMS_MAX);
-        self.ask(|reply| Command::StoredSessions { before, limit, reply }).await
+        self.ask(|reply| StoreCommand::StoredSessions { before, limit, reply }).await
     }
 
     pub async fn stored_session(&self, id: &SessionId) -> Result<Option<StoredSession>> {
         let id = id.to_owned();
-        self.ask(|reply| Command::StoredSession { id, reply }).await
+        self.ask(|reply| StoreCommand::StoredSession { id, reply }).await
     }
 }
 
 impl Store {
     pub async fn put_assignments(&self, rows: Vec<SessionAssignment>) -> Result<()> {
-        self.ask(|reply| Command::PutAssignments { rows, reply }).await
+        self.ask(|reply| StoreCommand::PutAssignments { rows, reply }).await
     }
 
     /// The newest first, without their messages, at most [`PAGE_ITEMS_MAX`] at a time.
     pub async fn assignments(&self, wanted: AssignmentsWanted) -> Result<AssignmentPage> {
         let wanted = AssignmentsWanted { limit: wanted.limit.min(PAGE_ITEMS_MAX), ..wanted };
-        self.ask(|reply| Command::Assignments { wanted, reply }).await
+        self.ask(|reply| StoreCommand::Assignments { wanted, reply }).await
     }
 
     /// Without its messages.
     pub async fn assignment(&self, id: &AssignmentId) -> Result<Option<SessionAssignment>> {
         let id = id.clone();
-        self.ask(|reply| Command::Assignment { id, reply }).await
+        self.ask(|reply| StoreCommand::Assignment { id, reply }).await
     }
 
     /// `None` if there is no such assignment.
     pub async fn messages_of(&self, id: &AssignmentId) -> Result<Option<Messages>> {
         let id = id.clone();
-        self.ask(|reply| Command::MessagesOf { id, reply }).await
+        self.ask(|reply| StoreCommand::MessagesOf { id, reply }).await
     }
 
     /// How many assignments were completed since then, by project and quarter of an hour.
     pub async fn completed_counts(&self, since: Timestamp) -> Result<Vec<CompletedCount>> {
-        self.ask(|reply| Command::CompletedCounts { since, reply }).await
+        self.ask(|reply| StoreCommand::CompletedCounts { since, reply }).await
     }
 
     /// When agents worked and waited, as far as it ended after then.
     pub async fn assignment_times(&self, since: Timestamp) -> Result<Vec<ProjectTime>> {
-        self.ask(|reply| Command::AssignmentTimes { since, reply }).await
+        self.ask(|reply| StoreCommand::AssignmentTimes { since, reply }).await
     }
 }
 
@@ -181,85 +195,88 @@ impl Store {
     /// The newest first, at most [`PAGE_ITEMS_MAX`] at a time.
     pub async fn efforts(&self, wanted: EffortsWanted) -> Result<EffortPage> {
         let wanted = EffortsWanted { limit: wanted.limit.min(PAGE_ITEMS_MAX), ..wanted };
-        self.ask(|reply| Command::Efforts { wanted, reply }).await
+        self.ask(|reply| StoreCommand::Efforts { wanted, reply }).await
     }
 
     pub async fn effort(&self, id: &EffortId) -> Result<Option<Effort>> {
         let id = id.clone();
-        self.ask(|reply| Command::Effort { id, reply }).await
+        self.ask(|reply| StoreCommand::Effort { id, reply }).await
     }
 
-    pub async fn window(&self, id: &WindowId) -> Result<Option<Window>> {
+    pub async fn window(&self, id: &WindowId) -> Result<Option<ContextWindow>> {
         let id = id.clone();
-        self.ask(|reply| Command::Window { id, reply }).await
+        self.ask(|reply| StoreCommand::Window { id, reply }).await
     }
 
     pub async fn workstreams(&self, limit: usize) -> Result<Vec<StoredWorkstream>> {
-        self.ask(|reply| Command::Workstreams { limit, reply }).await
+        self.ask(|reply| StoreCommand::Workstreams { limit, reply }).await
     }
 
     /// The newest of these, oldest first, at most [`PAGE_ITEMS_MAX`] at a time.
     pub async fn effort_messages(&self, wanted: MessagesWanted) -> Result<Vec<EffortMessage>> {
         let wanted = MessagesWanted { limit: wanted.limit.min(PAGE_ITEMS_MAX), ..wanted };
-        self.ask(|reply| Command::EffortMessages { wanted, reply }).await
+        self.ask(|reply| StoreCommand::EffortMessages { wanted, reply }).await
     }
 }
 
 impl Store {
-    pub async fn save_snapshot(&self, snapshot: Snapshot) -> Result<()> {
-        self.ask(|reply| Command::SaveSnapshot { snapshot, reply }).await
+    pub async fn save_snapshot(&self, snapshot: FleetSnapshot) -> Result<()> {
+        self.ask(|reply| StoreCommand::SaveSnapshot { snapshot, reply }).await
     }
 
     /// The newest undamaged snapshot of these rules. Without one, the whole log has to be replayed.
-    pub async fn latest_snapshot(&self, rules_version: &str) -> Result<Option<Snapshot>> {
+    pub async fn latest_snapshot(&self, rules_version: &str) -> Result<Option<FleetSnapshot>> {
         let rules_version = rules_version.to_owned();
-        self.ask(|reply| Command::LatestSnapshot { rules_version, reply }).await
+        self.ask(|reply| StoreCommand::LatestSnapshot { rules_version, reply }).await
     }
 }
 
 impl Store {
     /// Stores what was read of transcripts and how far: all of it or nothing.
     pub async fn put_transcripts(&self, batches: Vec<TranscriptBatch>) -> Result<()> {
-        self.ask(|reply| Command::PutTranscripts { batches, reply }).await
+        self.ask(|reply| StoreCommand::PutTranscripts { batches, reply }).await
     }
 
     /// How far every transcript was read.
     pub async fn transcript_files(&self) -> Result<Vec<FileRead>> {
-        self.ask(Command::TranscriptFiles).await
+        self.ask(StoreCommand::TranscriptFiles).await
     }
 
     /// How far one session was read, with all its messages.
     pub async fn transcript(&self, session_id: &SessionId) -> Result<Option<TranscriptBatch>> {
         let session_id = session_id.to_owned();
-        self.ask(|reply| Command::Transcript { session_id, reply }).await
+        self.ask(|reply| StoreCommand::Transcript { session_id, reply }).await
     }
 
     /// Sessions with a message since then, in the order they started.
     pub async fn transcript_sessions(&self, since: Timestamp) -> Result<Vec<SessionRead>> {
-        self.ask(|reply| Command::TranscriptSessions { since, reply }).await
+        self.ask(|reply| StoreCommand::TranscriptSessions { since, reply }).await
     }
 
     /// The messages of each stretch; `None` if no transcript of its session was read.
-    pub async fn usage_between(&self, stretches: Vec<Stretch>) -> Result<Vec<Option<Vec<Counted>>>> {
-        self.ask(|reply| Command::UsageBetween { stretches, reply }).await
+    pub async fn usage_between(
+        &self,
+        stretches: Vec<SessionStretch>,
+    ) -> Result<Vec<Option<Vec<CountedMessage>>>> {
+        self.ask(|reply| StoreCommand::UsageBetween { stretches, reply }).await
     }
 
     /// Every message of these sessions. Ask for a few at a time: events wait meanwhile.
     pub async fn usage_of(&self, sessions: Vec<SessionId>) -> Result<Vec<SessionUsage>> {
-        self.ask(|reply| Command::UsageOf { sessions, reply }).await
+        self.ask(|reply| StoreCommand::UsageOf { sessions, reply }).await
     }
 }
 
-fn after(after_seq: u64, reply: ResultSender<EventPage>) -> Command {
-    Command::EventsAfter { after_seq, limit: REPLAY_CHUNK_EVENTS_MAX, reply }
+fn events_after(after_seq: u64, reply: ResultSender<RecordPage>) -> StoreCommand {
+    StoreCommand::EventsAfter { after_seq, limit: REPLAY_CHUNK_EVENTS_MAX, reply }
 }
 
-fn own_after(after_seq: u64, reply: ResultSender<EventPage>) -> Command {
-    Command::OwnEventsAfter { after_seq, limit: REPLAY_CHUNK_EVENTS_MAX, reply }
+fn own_after(after_seq: u64, reply: ResultSender<RecordPage>) -> StoreCommand {
+    StoreCommand::OwnEventsAfter { after_seq, limit: REPLAY_CHUNK_EVENTS_MAX, reply }
 }
 
 /// The command that reads the next chunk of a replay.
-type ReadAfter = fn(u64, ResultSender<EventPage>) -> Command;
+type ReadAfter = fn(u64, ResultSender<RecordPage>) -> StoreCommand;
 
 /// An append that is not committed yet.
 #[derive(Debug)]
@@ -284,12 +301,12 @@ impl Pending {
 pub struct Replay {
     store: Store,
     read: ReadAfter,
-    pending: Option<oneshot::Receiver<Result<EventPage>>>,
+    pending: Option<oneshot::Receiver<Result<RecordPage>>>,
 }
 
 impl Replay {
     /// `None` at the end of the log.
-    pub async fn next(&mut self) -> Result<Option<EventPage>> {
+    pub async fn next(&mut self) -> Result<Option<RecordPage>> {
         let Some(pending) = self.pending.take() else { return Ok(None) };
         let page = pending.await.map_err(|_| StoreError::Closed)??;
         if let Some(seq) = page.next {

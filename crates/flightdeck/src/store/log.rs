@@ -11,12 +11,15 @@ use super::Result;
 pub trait EventLog {
     /// All or nothing. Durable when it returns.
     fn append(&mut self, records: &[Record]) -> Result<Vec<Appended>>;
-    fn events_after(&mut self, after_seq: u64, limit: usize) -> Result<EventPage>;
+    fn events_after(&mut self, after_seq: u64, limit: usize) -> Result<RecordPage>;
     /// Events of this machine. Looks at no more than [`super::SCAN_EVENTS_MAX`] events.
-    fn own_events_after(&mut self, after_seq: u64, limit: usize) -> Result<EventPage>;
-    fn events_of(&mut self, wanted: &EventsOf) -> Result<EventPage>;
+    fn own_events_after(&mut self, after_seq: u64, limit: usize) -> Result<RecordPage>;
+    /// How many events of this machine are after the one place and not after the other. Look at no more than
+    /// [`super::SCAN_EVENTS_MAX`] at a time.
+    fn count_own_events(&mut self, after_seq: u64, to_seq: u64) -> Result<u64>;
+    fn events_of(&mut self, wanted: &EventsOf) -> Result<RecordPage>;
     /// Looks at no more than [`super::SCAN_EVENTS_MAX`] events.
-    fn events_named(&mut self, wanted: EventsNamed) -> Result<EventPage>;
+    fn events_named(&mut self, wanted: EventsNamed) -> Result<RecordPage>;
     fn event(&mut self, seq: u64) -> Result<Option<Record>>;
     fn last_seq(&mut self) -> Result<u64>;
     fn oldest(&mut self) -> Result<Option<Oldest>>;
@@ -37,7 +40,7 @@ pub struct Appended {
 
 /// A stretch of the log, oldest first.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct EventPage {
+pub struct RecordPage {
     pub records: Vec<Record>,
     /// Continue after this `seq`, or before it if the page was read backwards. `None` at the end.
     pub next: Option<u64>,

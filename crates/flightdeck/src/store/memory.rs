@@ -5,42 +5,43 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use flightdeck_core::assignment::transition::Completion;
 use flightdeck_core::assignment::{Messages, TimeSpan};
-use flightdeck_core::effort::{Effort, EffortMessage, Window};
+use flightdeck_core::effort::{ContextWindow, Effort, EffortMessage};
 use flightdeck_core::ids::{AssignmentId, EffortId, MessageId, SessionId, WindowId};
 use flightdeck_core::log::record::{EventId, Record, Verbatim};
 use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
-use flightdeck_core::usage::enrichment::Counted;
+use flightdeck_core::usage::enrichment::CountedMessage;
 use serde_json::Map;
 
-use super::counts::Counts;
+use super::counts::StoredCounts;
 use super::{
     Appended, AssignmentCursor, AssignmentPage, Assignments, AssignmentsWanted, COUNT_SPAN, CompletedCount,
-    EffortCursor, EffortPage, Efforts, EffortsWanted, EventLog, EventPage, EventsNamed, EventsOf, FileRead,
-    HostState, HostStates, MessageRow, MessagesWanted, Oldest, Outbox, OutboxEffect, OutboxKey, OutboxRows,
-    PAGE_ITEMS_MAX, PageFrom, PastSessions, ProjectTime, Result, RetainStep, RetentionPolicy,
-    SLICE_EVENTS_MAX, SNAPSHOTS_KEPT, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage,
-    Snapshot, Snapshots, StoredSession, StoredWorkstream, Stretch, Title, TranscriptBatch, Transcripts,
+    EffortCursor, EffortPage, EffortStore, EffortsWanted, EventLog, EventsNamed, EventsOf, FileRead,
+    FleetSnapshot, HostState, HostStates, MessageRow, MessagesWanted, Oldest, OutboxEffect, OutboxKey,
+    OutboxRows, OutboxStore, PAGE_ITEMS_MAX, PageFrom, PastSessions, ProjectTime, RecordPage, Result,
+    RetainStep, RetentionPolicy, SLICE_EVENTS_MAX, SNAPSHOTS_KEPT, SaveStep, SessionCursor, SessionPage,
+    SessionRead, SessionStretch, SessionUsage, Snapshots, StoredSession, StoredWorkstream, Title,
+    TranscriptBatch, Transcripts,
 };
 
 /// The size of an event without its payload. A guess, so that retention by size works here too.
 const EVENT_OVERHEAD_BYTES: u64 = 200;
 
 #[derive(Clone, Debug, Default)]
-pub struct Memory(Arc<Mutex<Data>>);
+pub struct Memory(Arc<Mutex<MemoryTables>>);
 
 #[derive(Debug, Default)]
-struct Data {
+struct MemoryTables {
     log: BTreeMap<u64, (Record, u64)>,
     ids: HashMap<EventId, u64>,
     bytes: u64,
     last_seq: u64,
-    counts: Counts,
-    snapshots: Vec<Snapshot>,
+    counts: StoredCounts,
+    snapshots: Vec<FleetSnapshot>,
     sessions: BTreeMap<SessionId, StoredSession>,
     assignments: BTreeMap<AssignmentId, SessionAssignment>,
     efforts: BTreeMap<EffortId, Effort>,
-    windows: BTreeMap<WindowId, Window>,
+    windows: BTreeMap<WindowId, ContextWindow>,
     messages: BTreeMap<MessageId, MessageRow>,
     outbox: BTreeMap<OutboxKey, OutboxBody>,
     outbox_horizon: u64,
@@ -55,13 +56,13 @@ struct OutboxBody {
 }
 
 impl Memory {
-    fn data(&self) -> MutexGuard<'_, Data> {
+    fn data(&self) -> MutexGuard<'_, MemoryTables> {
         // No code below leaves the data half changed, so a poisoned lock can be used.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Data {
+impl MemoryTables {
     fn push(&mut self, record: &Record) -> Appended {
         if let Some(&seq) = self.ids.get(&record.id) {
             return Appended { seq, duplicate: true };
@@ -103,7 +104,7 @@ impl Data {
             return;
         };
         old.session.cwd = old.session.cwd.take().or_else(|| new.session.cwd.clone());
-        Title::keep(&mut old.session.title, new.session.title.clone());
+        Title::replace_if_better(&mut old.session.title, new.session.title.clone());
         old.session.first_at = old.session.first_at.min(new.session.first_at);
         old.session.born_at = old.session.born_at.min(new.session.born_at);
         old.session.last_at = old.session.last_at.max(new.session.last_at);
@@ -121,7 +122,7 @@ impl Data {
     }
 }
 
-fn put_counted(all: &mut Vec<Counted>, new: &Counted) {
+fn put_counted(all: &mut Vec<CountedMessage>, new: &CountedMessage) {
     match all.iter_mut().find(|c| c.key == new.key) {
         Some(old) if new.at >= old.at => *old = new.clone(),
         Some(_) => {}
@@ -134,10 +135,10 @@ fn event_bytes(record: &Record) -> u64 {
     EVENT_OVERHEAD_BYTES + payload
 }
 
-fn page<'a>(mut records: impl Iterator<Item = &'a Record>, limit: usize) -> EventPage {
+fn page<'a>(mut records: impl Iterator<Item = &'a Record>, limit: usize) -> RecordPage {
     let taken: Vec<_> = records.by_ref().take(limit).cloned().collect();
     let next = records.next().and_then(|_| taken.last()).map(|r| r.seq);
-    EventPage { records: taken, next, unreadable: 0 }
+    RecordPage { records: taken, next, unreadable: 0 }
 }
 
 impl EventLog for Memory {
@@ -149,18 +150,24 @@ impl EventLog for Memory {
         Ok(appended)
     }
 
-    fn events_after(&mut self, after_seq: u64, limit: usize) -> Result<EventPage> {
+    fn events_after(&mut self, after_seq: u64, limit: usize) -> Result<RecordPage> {
         let data = self.data();
         Ok(page(data.log.range(after_seq.saturating_add(1)..).map(|(_, (r, _))| r), limit))
     }
 
-    fn own_events_after(&mut self, after_seq: u64, limit: usize) -> Result<EventPage> {
+    fn own_events_after(&mut self, after_seq: u64, limit: usize) -> Result<RecordPage> {
         let data = self.data();
         let later = data.log.range(after_seq.saturating_add(1)..).map(|(_, (r, _))| r);
         Ok(page(later.filter(|record| record.host.is_this()), limit))
     }
 
-    fn events_of(&mut self, wanted: &EventsOf) -> Result<EventPage> {
+    fn count_own_events(&mut self, after_seq: u64, to_seq: u64) -> Result<u64> {
+        let data = self.data();
+        let between = data.log.iter().filter(|(seq, _)| **seq > after_seq && **seq <= to_seq);
+        Ok(between.filter(|(_, (record, _))| record.host.is_this()).count() as u64)
+    }
+
+    fn events_of(&mut self, wanted: &EventsOf) -> Result<RecordPage> {
         let data = self.data();
         let of_session = |r: &&Record| r.session_id().is_some_and(|id| *id == wanted.session_id);
         let mut page = match wanted.from {
@@ -181,7 +188,7 @@ impl EventLog for Memory {
         Ok(page)
     }
 
-    fn events_named(&mut self, wanted: EventsNamed) -> Result<EventPage> {
+    fn events_named(&mut self, wanted: EventsNamed) -> Result<RecordPage> {
         let data = self.data();
         let later = data.log.range(wanted.after_seq.saturating_add(1)..).map(|(_, (r, _))| r);
         Ok(page(later.filter(|r| wanted.names.contains(&r.name.as_str())), PAGE_ITEMS_MAX))
@@ -227,7 +234,7 @@ impl EventLog for Memory {
 }
 
 impl Snapshots for Memory {
-    fn save_step(&mut self, snapshot: &Snapshot) -> Result<SaveStep> {
+    fn save_step(&mut self, snapshot: &FleetSnapshot) -> Result<SaveStep> {
         let mut data = self.data();
         data.snapshots.insert(0, snapshot.clone());
         data.snapshots.truncate(SNAPSHOTS_KEPT);
@@ -235,7 +242,7 @@ impl Snapshots for Memory {
         Ok(SaveStep::Done)
     }
 
-    fn latest_snapshot(&mut self, rules_version: &str) -> Result<Option<Snapshot>> {
+    fn latest_snapshot(&mut self, rules_version: &str) -> Result<Option<FleetSnapshot>> {
         Ok(self.data().snapshots.iter().find(|s| s.rules_version == rules_version).cloned())
     }
 }
@@ -251,7 +258,10 @@ impl PastSessions for Memory {
         let mut sessions: Vec<_> = data.sessions.values().map(|s| (s.cursor(), s)).collect();
         sessions.sort_by(|a, b| b.0.cmp(&a.0));
         let earlier = sessions.into_iter().filter(|(cursor, _)| before.is_none_or(|b| cursor < b));
-        Ok(SessionPage::cut(earlier.map(|(_, s)| s.clone()).take(limit.saturating_add(1)).collect(), limit))
+        Ok(SessionPage::from_rows(
+            earlier.map(|(_, s)| s.clone()).take(limit.saturating_add(1)).collect(),
+            limit,
+        ))
     }
 
     fn stored_session(&mut self, id: &SessionId) -> Result<Option<StoredSession>> {
@@ -264,14 +274,13 @@ impl Assignments for Memory {
         let mut data = self.data();
         for row in rows {
             let (id, at) = (&row.assignment.id, row.assignment.opened_at);
-            let begins_inside = |other: &SessionAssignment| {
+            let is_before = |other: &&SessionAssignment| {
                 let (other_id, a) = (&other.assignment.id, &other.assignment);
-                other.session_id == row.session_id
-                    && other_id != id
-                    && a.opened_at < at
-                    && a.completed_at.is_some_and(|completed| completed > at)
+                other.session_id == row.session_id && other_id != id && a.opened_at < at
             };
-            if !data.assignments.values().any(begins_inside) {
+            let before = data.assignments.values().filter(is_before).max_by_key(|a| a.assignment.opened_at);
+            let begins_inside = before.and_then(|a| a.assignment.completed_at).is_some_and(|end| end > at);
+            if !begins_inside {
                 data.assignments.insert(id.clone(), row.clone());
             }
         }
@@ -280,13 +289,13 @@ impl Assignments for Memory {
 
     fn assignments(&mut self, wanted: &AssignmentsWanted) -> Result<AssignmentPage> {
         let data = self.data();
-        let mut rows: Vec<_> = data.assignments.values().filter(|row| wanted.fits(row)).collect();
-        rows.sort_by_key(|row| std::cmp::Reverse(AssignmentCursor::of(row)));
+        let mut rows: Vec<_> = data.assignments.values().filter(|row| wanted.matches(row)).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(AssignmentCursor::from_row(row)));
         let before = |row: &&SessionAssignment| {
-            wanted.before.as_ref().is_none_or(|before| AssignmentCursor::of(row) < *before)
+            wanted.before.as_ref().is_none_or(|before| AssignmentCursor::from_row(row) < *before)
         };
         let rows = rows.into_iter().filter(before).take(wanted.limit.saturating_add(1));
-        Ok(AssignmentPage::cut(rows.map(without_messages).collect(), wanted.limit))
+        Ok(AssignmentPage::from_rows(rows.map(without_messages).collect(), wanted.limit))
     }
 
     fn assignment(&mut self, id: &AssignmentId) -> Result<Option<SessionAssignment>> {
@@ -331,7 +340,7 @@ fn without_messages(row: &SessionAssignment) -> SessionAssignment {
     row
 }
 
-impl Efforts for Memory {
+impl EffortStore for Memory {
     fn put_efforts(&mut self, rows: &[Effort]) -> Result<()> {
         let mut data = self.data();
         for row in rows {
@@ -350,16 +359,16 @@ impl Efforts for Memory {
 
     fn efforts(&mut self, wanted: &EffortsWanted) -> Result<EffortPage> {
         let data = self.data();
-        let mut rows: Vec<_> = data.efforts.values().filter(|row| wanted.fits(row)).cloned().collect();
-        rows.sort_by_key(|row| std::cmp::Reverse(EffortCursor::of(row)));
-        Ok(EffortPage::cut(rows, wanted.limit))
+        let mut rows: Vec<_> = data.efforts.values().filter(|row| wanted.matches(row)).cloned().collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(EffortCursor::from_effort(row)));
+        Ok(EffortPage::from_rows(rows, wanted.limit))
     }
 
     fn effort(&mut self, id: &EffortId) -> Result<Option<Effort>> {
         Ok(self.data().efforts.get(id).cloned())
     }
 
-    fn window(&mut self, id: &WindowId) -> Result<Option<Window>> {
+    fn window(&mut self, id: &WindowId) -> Result<Option<ContextWindow>> {
         Ok(self.data().windows.get(id).cloned())
     }
 
@@ -398,7 +407,7 @@ impl Efforts for Memory {
     }
 }
 
-impl Outbox for Memory {
+impl OutboxStore for Memory {
     fn put_outbox(&mut self, effects: &[OutboxEffect]) -> Result<()> {
         let mut data = self.data();
         let horizon = data.outbox_horizon;
@@ -475,9 +484,9 @@ impl Transcripts for Memory {
         Ok(sessions)
     }
 
-    fn usage_between(&mut self, stretches: &[Stretch]) -> Result<Vec<Option<Vec<Counted>>>> {
+    fn usage_between(&mut self, stretches: &[SessionStretch]) -> Result<Vec<Option<Vec<CountedMessage>>>> {
         let data = self.data();
-        let between = |Stretch { session_id, from, to }: &Stretch| {
+        let between = |SessionStretch { session_id, from, to }: &SessionStretch| {
             let counted = &data.transcripts.get(session_id)?.counted;
             Some(counted.iter().filter(|c| *from <= c.at && c.at < *to).cloned().collect())
         };

@@ -39,25 +39,25 @@ pub use assignments::{
 };
 pub use backend::Backend;
 pub use efforts::{
-    EffortCursor, EffortPage, Efforts, EffortsWanted, MessageRow, MessagesWanted, StoredWorkstream,
+    EffortCursor, EffortPage, EffortStore, EffortsWanted, MessageRow, MessagesWanted, StoredWorkstream,
 };
 pub use error::StoreError;
 pub use handle::{Pending, Replay};
 pub use host_states::{HostState, HostStates};
 pub use log::{
-    Appended, EventLog, EventPage, EventsNamed, EventsOf, Oldest, PageFrom, RetainReport, RetainStep,
+    Appended, EventLog, EventsNamed, EventsOf, Oldest, PageFrom, RecordPage, RetainReport, RetainStep,
     RetentionPolicy,
 };
 pub use memory::Memory;
-pub use outbox::{Outbox, OutboxEffect, OutboxKey, OutboxRows};
+pub use outbox::{OutboxEffect, OutboxKey, OutboxRows, OutboxStore};
 pub use parts::Parts;
 pub use sessions::{PastSessions, SessionCursor, SessionPage, StoredSession};
-pub use snapshots::{SaveStep, Snapshot, Snapshots};
+pub use snapshots::{FleetSnapshot, SaveStep, Snapshots};
 pub use transcripts::{
-    FileRead, SessionRead, SessionUsage, Stretch, Title, TitledBy, TranscriptBatch, Transcripts,
+    FileRead, SessionRead, SessionStretch, SessionUsage, Title, TitledBy, TranscriptBatch, Transcripts,
 };
 
-use thread::{Command, ResultSender};
+use thread::{ResultSender, StoreCommand};
 
 type Result<T, E = StoreError> = std::result::Result<T, E>;
 
@@ -79,7 +79,7 @@ pub const SNAPSHOTS_KEPT: usize = 2;
 /// A handle to the store. Clones share the thread, which ends with the last of them or with [`Store::close`].
 #[derive(Clone, Debug)]
 pub struct Store {
-    commands: mpsc::Sender<Command>,
+    commands: mpsc::Sender<StoreCommand>,
 }
 
 impl Store {
@@ -112,21 +112,21 @@ impl Store {
         pace: impl AsyncFnMut(),
     ) -> (Self, impl Future<Output = ()>) {
         let (commands, queue) = mpsc::channel(COMMANDS_WAITING_MAX);
-        (Self { commands }, thread::Worker::new(backend, queue).run_as_task(pace))
+        (Self { commands }, thread::StoreWorker::new(backend, queue).run_as_task(pace))
     }
 
     /// Serves the queued commands, then closes the database. All other handles get [`StoreError::Closed`] from then on.
     pub async fn close(self) -> Result<()> {
-        self.ask(Command::Close).await
+        self.ask(StoreCommand::Close).await
     }
 
-    async fn ask<T>(&self, command: impl FnOnce(ResultSender<T>) -> Command) -> Result<T> {
+    async fn ask<T>(&self, command: impl FnOnce(ResultSender<T>) -> StoreCommand) -> Result<T> {
         self.send(command).await?.await.map_err(|_| StoreError::Closed)?
     }
 
     async fn send<T>(
         &self,
-        command: impl FnOnce(ResultSender<T>) -> Command,
+        command: impl FnOnce(ResultSender<T>) -> StoreCommand,
     ) -> Result<oneshot::Receiver<Result<T>>> {
         let (reply, answer) = oneshot::channel();
         self.commands.send(command(reply)).await.map_err(|_| StoreError::Closed)?;

@@ -6,7 +6,7 @@ use flightdeck_core::session::SessionAssignment;
 
 use super::{MessageRow, Result, StoredSession};
 
-pub trait Outbox {
+pub trait OutboxStore {
     /// Stores the effects that are not in the outbox yet. All or nothing; durable when it returns.
     fn put_outbox(&mut self, effects: &[OutboxEffect]) -> Result<()>;
     /// The effects that have not been carried out, in the order of their events.

@@ -26,7 +26,7 @@ impl Parts {
     }
 
     /// Copies only if there are several parts.
-    pub fn whole(&self) -> Cow<'_, [u8]> {
+    pub fn joined(&self) -> Cow<'_, [u8]> {
         match &self.full_then_last[..] {
             [] => Cow::Borrowed(&[]),
             [one] => Cow::Borrowed(one),
@@ -37,7 +37,7 @@ impl Parts {
 
 impl PartialEq for Parts {
     fn eq(&self, other: &Self) -> bool {
-        self.whole() == other.whole()
+        self.joined() == other.joined()
     }
 }
 
@@ -76,7 +76,7 @@ mod tests {
         for stride in [1, 1000, PART_BYTES, text.len()] {
             let mut parts = Parts::default();
             text.chunks(stride).for_each(|piece| parts.write_all(piece).unwrap());
-            assert_eq!((parts.len(), parts.whole()), (text.len(), Cow::from(&text)));
+            assert_eq!((parts.len(), parts.joined()), (text.len(), Cow::from(&text)));
             assert!(parts.iter().all(|part| part.len() <= PART_BYTES) && parts.iter().count() == 4);
             assert_eq!(parts, Parts::from(text.clone()));
         }

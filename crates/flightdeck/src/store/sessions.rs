@@ -65,7 +65,7 @@ pub struct SessionPage {
 
 impl SessionPage {
     /// Takes one session more than the limit, if there is one: it shows that there is another page.
-    pub(super) fn cut(mut sessions: Vec<StoredSession>, limit: usize) -> Self {
+    pub(super) fn from_rows(mut sessions: Vec<StoredSession>, limit: usize) -> Self {
         let more = sessions.len() > limit;
         sessions.truncate(limit);
         let next_before = sessions.last().filter(|_| more).map(StoredSession::cursor);

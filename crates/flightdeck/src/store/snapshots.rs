@@ -5,9 +5,9 @@ use super::{Parts, Result};
 pub trait Snapshots {
     /// Writes some of a snapshot, which counts once all of it is written; keeps [`super::SNAPSHOTS_KEPT`]. Called with the
     /// same snapshot until it returns [`SaveStep::Done`], with appends in between.
-    fn save_step(&mut self, snapshot: &Snapshot) -> Result<SaveStep>;
+    fn save_step(&mut self, snapshot: &FleetSnapshot) -> Result<SaveStep>;
     /// The newest snapshot of this version that is undamaged.
-    fn latest_snapshot(&mut self, rules_version: &str) -> Result<Option<Snapshot>>;
+    fn latest_snapshot(&mut self, rules_version: &str) -> Result<Option<FleetSnapshot>>;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,13 +18,13 @@ pub enum SaveStep {
 
 /// The fleet after the event `seq`, as one version of the rules has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Snapshot {
+pub struct FleetSnapshot {
     pub seq: u64,
     pub rules_version: String,
     pub body: Parts,
 }
 
-impl Snapshot {
+impl FleetSnapshot {
     /// Each step is a bijection of the sum, so damage to any single word is always detected.
     pub(super) fn checksum(&self) -> i64 {
         let mut sum = 0xcbf2_9ce4_8422_2325_u64;

@@ -26,7 +26,7 @@ pub(super) fn record(n: u64) -> Record {
         received_at: at,
         source: Source::Hook,
         name: if n.is_multiple_of(2) { "PreToolUse" } else { "PostToolUse" }.to_owned(),
-        host: HostId::this(),
+        host: HostId::this_machine(),
         subject: Subject::Session(format!("session-{}", n % 3).into()),
         agent_id: n.is_multiple_of(5).then(|| "agent".into()),
         payload: payload.as_object().cloned().unwrap_or_default(),
@@ -51,7 +51,7 @@ pub(super) fn large(n: u64, bytes: usize) -> Record {
     record
 }
 
-pub(super) async fn all(store: &Store, after_seq: u64) -> Result<Vec<Record>> {
+pub(super) async fn all_records(store: &Store, after_seq: u64) -> Result<Vec<Record>> {
     let mut replay = store.replay(after_seq).await?;
     let mut records = Vec::new();
     while let Some(page) = replay.next().await? {

@@ -9,7 +9,7 @@ use flightdeck_core::time::{Millis, Timestamp};
 use proptest::test_runner::{Config, TestRunner};
 
 use super::faulty::{Fault, Faulty};
-use super::testing::{all, any_record, large, record, records, start, stored};
+use super::testing::{all_records, any_record, large, record, records, start, stored};
 use super::*;
 
 type Open<'a> = &'a dyn Fn() -> Store;
@@ -54,7 +54,7 @@ fn any_record_is_read_back_exactly_as_it_was_appended() {
             .run(&any_record(), |record| {
                 let (seq, back) = block_on(async {
                     let seq = store.append(vec![record.clone()]).await.unwrap()[0].seq;
-                    (seq, all(&store, seq - 1).await.unwrap())
+                    (seq, all_records(&store, seq - 1).await.unwrap())
                 });
                 proptest::prop_assert_eq!(back, [Record { seq, ..record }]);
                 Ok(())
@@ -75,7 +75,7 @@ fn a_replay_of_many_chunks_misses_nothing_and_repeats_nothing() {
                 sizes.push(page.records.len());
             }
             assert_eq!(sizes, [1000, 1000, 500]);
-            let seqs: Vec<_> = all(&store, 0).await.unwrap().iter().map(|r| r.seq).collect();
+            let seqs: Vec<_> = all_records(&store, 0).await.unwrap().iter().map(|r| r.seq).collect();
             assert_eq!(seqs, (1..=2500).collect::<Vec<_>>());
         });
     });
@@ -254,7 +254,7 @@ fn the_outbox_knows_an_effect_until_every_kept_snapshot_holds_its_event() {
             // With its event in both kept snapshots no replay brings it, unless the whole log is replayed.
             for seq in [3, 4] {
                 let (rules_version, body) = ("1".into(), Parts::default());
-                store.save_snapshot(Snapshot { seq, rules_version, body }).await.unwrap();
+                store.save_snapshot(FleetSnapshot { seq, rules_version, body }).await.unwrap();
             }
             store.put_outbox(vec![effect(2, false), effect(3, false)]).await.unwrap();
             assert_eq!(waiting().await, [3, 5]);
@@ -305,8 +305,11 @@ async fn pages_of_a_session(store: &Store) {
 }
 
 async fn a_snapshot_is_chosen(store: &Store) {
-    let snapshot =
-        |seq, rules: &str| Snapshot { seq, rules_version: rules.into(), body: vec![seq as u8; 9].into() };
+    let snapshot = |seq, rules: &str| FleetSnapshot {
+        seq,
+        rules_version: rules.into(),
+        body: vec![seq as u8; 9].into(),
+    };
     assert_eq!(store.latest_snapshot("1").await.unwrap(), None);
     for (seq, rules) in [(2, "1"), (3, "1"), (5, "2")] {
         store.save_snapshot(snapshot(seq, rules)).await.unwrap();
@@ -345,8 +348,8 @@ async fn sessions_are_kept(store: &Store) {
 
 async fn everything_is_there_after_a_reopen(store: &Store) {
     let expected: Vec<_> = (1..=7).map(|n| stored(n, n)).collect();
-    assert_eq!(all(store, 0).await.unwrap(), expected);
-    assert_eq!(all(store, 5).await.unwrap(), expected[5..]);
+    assert_eq!(all_records(store, 0).await.unwrap(), expected);
+    assert_eq!(all_records(store, 5).await.unwrap(), expected[5..]);
     assert_eq!(store.counts_by_name().await.unwrap()["PostToolUse"], 4);
     assert_eq!(store.latest_snapshot("2").await.unwrap().map(|s| s.seq), Some(6));
     assert_eq!(store.stored_session(&"s-2".into()).await.unwrap(), Some(session(2)));
@@ -366,7 +369,7 @@ async fn old_events_go(store: &Store) {
     // The older of the kept snapshots ends at 5: falling back on it needs 6 and 7.
     let report = store.retain(later(100), policy(7)).await.unwrap();
     assert_eq!((report.removed, report.held_back), (2, true));
-    assert_eq!(all(store, 0).await.unwrap(), [stored(6, 6), stored(7, 7)]);
+    assert_eq!(all_records(store, 0).await.unwrap(), [stored(6, 6), stored(7, 7)]);
     assert_eq!(store.stored_sessions(None, 9).await.unwrap().sessions.len(), 5);
     assert_eq!(store.counts_by_name().await.unwrap()["PostToolUse"], 4, "removed events are counted too");
 }
@@ -377,7 +380,7 @@ async fn the_largest_log_is_cut(store: &Store) {
     }
     for seq in [1007, 1007] {
         store
-            .save_snapshot(Snapshot { seq, rules_version: "2".into(), body: Parts::default() })
+            .save_snapshot(FleetSnapshot { seq, rules_version: "2".into(), body: Parts::default() })
             .await
             .unwrap();
     }
@@ -386,14 +389,14 @@ async fn the_largest_log_is_cut(store: &Store) {
     let report = store.retain(start(), policy).await.unwrap();
     assert!(report.bytes_before > 4_000_000 && report.bytes_after <= policy.max_bytes, "{report:?}");
     assert!((600..1000).contains(&report.removed) && !report.held_back, "{report:?}");
-    assert_eq!(all(store, 0).await.unwrap().last().map(|r| r.seq), Some(1007));
+    assert_eq!(all_records(store, 0).await.unwrap().last().map(|r| r.seq), Some(1007));
 }
 
 async fn a_reopen_counts_on(store: Store, open: Open<'_>) {
     let everything =
         RetentionPolicy { max_age: Millis(0), keep_after_seq: u64::MAX, ..RetentionPolicy::default() };
     store.retain(Timestamp::from_millis(i64::MAX), everything).await.unwrap();
-    assert_eq!(all(&store, 0).await.unwrap().len(), 1, "the newest stays");
+    assert_eq!(all_records(&store, 0).await.unwrap().len(), 1, "the newest stays");
     store.close().await.unwrap();
     assert_eq!(open().append(vec![record(5000)]).await.unwrap()[0].seq, 1008);
 }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flightdeck_core::assignment::Messages;
-use flightdeck_core::effort::{Effort, EffortMessage, Window};
+use flightdeck_core::effort::{ContextWindow, Effort, EffortMessage};
 use flightdeck_core::log::record::Record;
 use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
-use flightdeck_core::usage::enrichment::Counted;
+use flightdeck_core::usage::enrichment::CountedMessage;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::mpsc::error::TryRecvError;
@@ -19,10 +19,10 @@ use tokio::sync::oneshot;
 
 use super::{
     Appended, AssignmentPage, AssignmentsWanted, Backend, CompletedCount, EffortPage, EffortsWanted,
-    EventPage, EventsNamed, EventsOf, FileRead, HostState, MessagesWanted, Oldest, OutboxEffect, OutboxKey,
-    OutboxRows, ProjectTime, Result, RetainReport, RetainStep, RetentionPolicy, SaveStep, SessionCursor,
-    SessionPage, SessionRead, SessionUsage, Snapshot, StoreError, StoredSession, StoredWorkstream, Stretch,
-    TranscriptBatch,
+    EventsNamed, EventsOf, FileRead, FleetSnapshot, HostState, MessagesWanted, Oldest, OutboxEffect,
+    OutboxKey, OutboxRows, ProjectTime, RecordPage, Result, RetainReport, RetainStep, RetentionPolicy,
+    SaveStep, SessionCursor, SessionPage, SessionRead, SessionStretch, SessionUsage, StoreError,
+    StoredSession, StoredWorkstream, TranscriptBatch,
 };
 
 /// Returns the result of a command to its sender.
@@ -35,19 +35,20 @@ const COMMANDS_BETWEEN_STEPS_MAX: usize = 16;
 const REST: Duration = Duration::from_millis(2);
 
 #[derive(Debug)]
-pub(super) enum Command {
+pub(super) enum StoreCommand {
     Append { records: Arc<Vec<Record>>, reply: ResultSender<Vec<Appended>> },
-    EventsAfter { after_seq: u64, limit: usize, reply: ResultSender<EventPage> },
-    OwnEventsAfter { after_seq: u64, limit: usize, reply: ResultSender<EventPage> },
-    EventsOf { wanted: EventsOf, reply: ResultSender<EventPage> },
-    EventsNamed { wanted: EventsNamed, reply: ResultSender<EventPage> },
+    EventsAfter { after_seq: u64, limit: usize, reply: ResultSender<RecordPage> },
+    OwnEventsAfter { after_seq: u64, limit: usize, reply: ResultSender<RecordPage> },
+    CountOwnEvents { after_seq: u64, to_seq: u64, reply: ResultSender<u64> },
+    EventsOf { wanted: EventsOf, reply: ResultSender<RecordPage> },
+    EventsNamed { wanted: EventsNamed, reply: ResultSender<RecordPage> },
     Event { seq: u64, reply: ResultSender<Option<Record>> },
     LastSeq(ResultSender<u64>),
     Oldest(ResultSender<Option<Oldest>>),
     CountsByName(ResultSender<BTreeMap<String, u64>>),
     SizeBytes(ResultSender<u64>),
-    SaveSnapshot { snapshot: Snapshot, reply: ResultSender<()> },
-    LatestSnapshot { rules_version: String, reply: ResultSender<Option<Snapshot>> },
+    SaveSnapshot { snapshot: FleetSnapshot, reply: ResultSender<()> },
+    LatestSnapshot { rules_version: String, reply: ResultSender<Option<FleetSnapshot>> },
     PutSessions { sessions: Vec<StoredSession>, reply: ResultSender<()> },
     StoredSessions { before: Option<SessionCursor>, limit: usize, reply: ResultSender<SessionPage> },
     StoredSession { id: SessionId, reply: ResultSender<Option<StoredSession>> },
@@ -62,14 +63,14 @@ pub(super) enum Command {
     AssignmentTimes { since: Timestamp, reply: ResultSender<Vec<ProjectTime>> },
     Efforts { wanted: EffortsWanted, reply: ResultSender<EffortPage> },
     Effort { id: EffortId, reply: ResultSender<Option<Effort>> },
-    Window { id: WindowId, reply: ResultSender<Option<Window>> },
+    Window { id: WindowId, reply: ResultSender<Option<ContextWindow>> },
     Workstreams { limit: usize, reply: ResultSender<Vec<StoredWorkstream>> },
     EffortMessages { wanted: MessagesWanted, reply: ResultSender<Vec<EffortMessage>> },
     PutTranscripts { batches: Vec<TranscriptBatch>, reply: ResultSender<()> },
     TranscriptFiles(ResultSender<Vec<FileRead>>),
     Transcript { session_id: SessionId, reply: ResultSender<Option<TranscriptBatch>> },
     TranscriptSessions { since: Timestamp, reply: ResultSender<Vec<SessionRead>> },
-    UsageBetween { stretches: Vec<Stretch>, reply: ResultSender<Vec<Option<Vec<Counted>>>> },
+    UsageBetween { stretches: Vec<SessionStretch>, reply: ResultSender<Vec<Option<Vec<CountedMessage>>>> },
     UsageOf { sessions: Vec<SessionId>, reply: ResultSender<Vec<SessionUsage>> },
     PutHostStates { rows: Vec<HostState>, reply: ResultSender<()> },
     HostStates(ResultSender<BTreeMap<String, String>>),
@@ -77,10 +78,10 @@ pub(super) enum Command {
     Close(ResultSender<()>),
 }
 
-pub(super) fn start(backend: Box<dyn Backend>, commands: Receiver<Command>) -> Result<()> {
+pub(super) fn start(backend: Box<dyn Backend>, commands: Receiver<StoreCommand>) -> Result<()> {
     let waiting = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let waiting = waiting.map_err(StoreError::io("start a timer for", Path::new("the store")))?;
-    let worker = Worker { waiting: Some(waiting), ..Worker::new(backend, commands) };
+    let worker = StoreWorker { waiting: Some(waiting), ..StoreWorker::new(backend, commands) };
     std::thread::Builder::new()
         .name("store".to_owned())
         .spawn(move || worker.run())
@@ -88,9 +89,9 @@ pub(super) fn start(backend: Box<dyn Backend>, commands: Receiver<Command>) -> R
     Ok(())
 }
 
-pub(super) struct Worker {
+pub(super) struct StoreWorker {
     backend: Box<dyn Backend>,
-    commands: Receiver<Command>,
+    commands: Receiver<StoreCommand>,
     saving: Option<Saving>,
     retention: Option<Retention>,
     /// Commands since the last step of either.
@@ -101,7 +102,7 @@ pub(super) struct Worker {
 
 /// A snapshot that is being written.
 struct Saving {
-    snapshot: Snapshot,
+    snapshot: FleetSnapshot,
     reply: ResultSender<()>,
 }
 
@@ -113,23 +114,23 @@ struct Retention {
     reply: ResultSender<RetainReport>,
 }
 
-impl Worker {
-    pub(super) fn new(backend: Box<dyn Backend>, commands: Receiver<Command>) -> Self {
+impl StoreWorker {
+    pub(super) fn new(backend: Box<dyn Backend>, commands: Receiver<StoreCommand>) -> Self {
         Self { backend, commands, saving: None, retention: None, served: 0, waiting: None }
     }
 
     fn run(mut self) {
         while let Some(command) = self.next() {
-            if let Command::Close(reply) = command {
+            if let StoreCommand::Close(reply) = command {
                 drop(self);
-                return answer(reply, Ok(()));
+                return send_result(reply, Ok(()));
             }
             self.handle(command);
         }
     }
 
     /// The next command. While there is none, a snapshot or retention that is under way continues.
-    fn next(&mut self) -> Option<Command> {
+    fn next(&mut self) -> Option<StoreCommand> {
         while self.has_work() {
             if self.served < COMMANDS_BETWEEN_STEPS_MAX {
                 match self.commands.try_recv() {
@@ -160,9 +161,9 @@ impl Worker {
                 false => self.commands.recv().await.ok_or(true),
             };
             match command {
-                Ok(Command::Close(reply)) => {
+                Ok(StoreCommand::Close(reply)) => {
                     drop(self);
-                    return answer(reply, Ok(()));
+                    return send_result(reply, Ok(()));
                 }
                 Ok(command) => {
                     pace().await;
@@ -177,67 +178,78 @@ impl Worker {
         }
     }
 
-    fn command_within(&mut self, time: Duration) -> Option<Command> {
+    fn command_within(&mut self, time: Duration) -> Option<StoreCommand> {
         let (commands, waiting) = (&mut self.commands, self.waiting.as_ref()?);
         waiting.block_on(async { tokio::time::timeout(time, commands.recv()).await.ok().flatten() })
     }
 
-    fn handle(&mut self, command: Command) {
+    fn handle(&mut self, command: StoreCommand) {
         let db = &mut self.backend;
         match command {
-            Command::Append { records, reply } => {
+            StoreCommand::Append { records, reply } => {
                 let appended = db.append(&records);
                 // The caller may reuse its records: drop our clone before it wakes.
                 drop(records);
-                answer(reply, appended);
+                send_result(reply, appended);
             }
-            Command::EventsAfter { after_seq, limit, reply } => {
-                answer(reply, db.events_after(after_seq, limit))
+            StoreCommand::EventsAfter { after_seq, limit, reply } => {
+                send_result(reply, db.events_after(after_seq, limit))
             }
-            Command::OwnEventsAfter { after_seq, limit, reply } => {
-                answer(reply, db.own_events_after(after_seq, limit))
+            StoreCommand::CountOwnEvents { after_seq, to_seq, reply } => {
+                send_result(reply, db.count_own_events(after_seq, to_seq))
             }
-            Command::EventsOf { wanted, reply } => answer(reply, db.events_of(&wanted)),
-            Command::EventsNamed { wanted, reply } => answer(reply, db.events_named(wanted)),
-            Command::Event { seq, reply } => answer(reply, db.event(seq)),
-            Command::LastSeq(reply) => answer(reply, db.last_seq()),
-            Command::Oldest(reply) => answer(reply, db.oldest()),
-            Command::CountsByName(reply) => answer(reply, db.counts_by_name()),
-            Command::SizeBytes(reply) => answer(reply, db.size_bytes()),
-            Command::SaveSnapshot { snapshot, reply } => self.begin_saving(snapshot, reply),
-            Command::LatestSnapshot { rules_version, reply } => {
-                answer(reply, db.latest_snapshot(&rules_version))
+            StoreCommand::OwnEventsAfter { after_seq, limit, reply } => {
+                send_result(reply, db.own_events_after(after_seq, limit))
             }
-            Command::PutSessions { sessions, reply } => answer(reply, db.put_sessions(&sessions)),
-            Command::StoredSessions { before, limit, reply } => {
-                answer(reply, db.stored_sessions(before.as_ref(), limit));
+            StoreCommand::EventsOf { wanted, reply } => send_result(reply, db.events_of(&wanted)),
+            StoreCommand::EventsNamed { wanted, reply } => send_result(reply, db.events_named(wanted)),
+            StoreCommand::Event { seq, reply } => send_result(reply, db.event(seq)),
+            StoreCommand::LastSeq(reply) => send_result(reply, db.last_seq()),
+            StoreCommand::Oldest(reply) => send_result(reply, db.oldest()),
+            StoreCommand::CountsByName(reply) => send_result(reply, db.counts_by_name()),
+            StoreCommand::SizeBytes(reply) => send_result(reply, db.size_bytes()),
+            StoreCommand::SaveSnapshot { snapshot, reply } => self.begin_saving(snapshot, reply),
+            StoreCommand::LatestSnapshot { rules_version, reply } => {
+                send_result(reply, db.latest_snapshot(&rules_version))
             }
-            Command::StoredSession { id, reply } => answer(reply, db.stored_session(&id)),
-            Command::PutOutbox { effects, reply } => answer(reply, db.put_outbox(&effects)),
-            Command::Outbox(reply) => answer(reply, db.outbox()),
-            Command::FinishOutbox { done, rows, reply } => answer(reply, db.finish_outbox(&done, &rows)),
-            Command::PutAssignments { rows, reply } => answer(reply, db.put_assignments(&rows)),
-            Command::Assignments { wanted, reply } => answer(reply, db.assignments(&wanted)),
-            Command::Assignment { id, reply } => answer(reply, db.assignment(&id)),
-            Command::MessagesOf { id, reply } => answer(reply, db.messages_of(&id)),
-            Command::CompletedCounts { since, reply } => answer(reply, db.completed_counts(since)),
-            Command::AssignmentTimes { since, reply } => answer(reply, db.assignment_times(since)),
-            Command::Efforts { wanted, reply } => answer(reply, db.efforts(&wanted)),
-            Command::Effort { id, reply } => answer(reply, db.effort(&id)),
-            Command::Window { id, reply } => answer(reply, db.window(&id)),
-            Command::Workstreams { limit, reply } => answer(reply, db.workstreams(limit)),
-            Command::EffortMessages { wanted, reply } => answer(reply, db.effort_messages(&wanted)),
-            Command::PutTranscripts { batches, reply } => answer(reply, db.put_transcripts(&batches)),
-            Command::TranscriptFiles(reply) => answer(reply, db.transcript_files()),
-            Command::Transcript { session_id, reply } => answer(reply, db.transcript(&session_id)),
-            Command::TranscriptSessions { since, reply } => answer(reply, db.transcript_sessions(since)),
-            Command::UsageBetween { stretches, reply } => answer(reply, db.usage_between(&stretches)),
-            Command::UsageOf { sessions, reply } => answer(reply, db.usage_of(&sessions)),
-            Command::PutHostStates { rows, reply } => answer(reply, db.put_host_states(&rows)),
-            Command::HostStates(reply) => answer(reply, db.host_states()),
-            Command::Retain { now, policy, reply } => self.begin_retention(now, policy, reply),
+            StoreCommand::PutSessions { sessions, reply } => send_result(reply, db.put_sessions(&sessions)),
+            StoreCommand::StoredSessions { before, limit, reply } => {
+                send_result(reply, db.stored_sessions(before.as_ref(), limit));
+            }
+            StoreCommand::StoredSession { id, reply } => send_result(reply, db.stored_session(&id)),
+            StoreCommand::PutOutbox { effects, reply } => send_result(reply, db.put_outbox(&effects)),
+            StoreCommand::Outbox(reply) => send_result(reply, db.outbox()),
+            StoreCommand::FinishOutbox { done, rows, reply } => {
+                send_result(reply, db.finish_outbox(&done, &rows))
+            }
+            StoreCommand::PutAssignments { rows, reply } => send_result(reply, db.put_assignments(&rows)),
+            StoreCommand::Assignments { wanted, reply } => send_result(reply, db.assignments(&wanted)),
+            StoreCommand::Assignment { id, reply } => send_result(reply, db.assignment(&id)),
+            StoreCommand::MessagesOf { id, reply } => send_result(reply, db.messages_of(&id)),
+            StoreCommand::CompletedCounts { since, reply } => send_result(reply, db.completed_counts(since)),
+            StoreCommand::AssignmentTimes { since, reply } => send_result(reply, db.assignment_times(since)),
+            StoreCommand::Efforts { wanted, reply } => send_result(reply, db.efforts(&wanted)),
+            StoreCommand::Effort { id, reply } => send_result(reply, db.effort(&id)),
+            StoreCommand::Window { id, reply } => send_result(reply, db.window(&id)),
+            StoreCommand::Workstreams { limit, reply } => send_result(reply, db.workstreams(limit)),
+            StoreCommand::EffortMessages { wanted, reply } => send_result(reply, db.effort_messages(&wanted)),
+            StoreCommand::PutTranscripts { batches, reply } => {
+                send_result(reply, db.put_transcripts(&batches))
+            }
+            StoreCommand::TranscriptFiles(reply) => send_result(reply, db.transcript_files()),
+            StoreCommand::Transcript { session_id, reply } => send_result(reply, db.transcript(&session_id)),
+            StoreCommand::TranscriptSessions { since, reply } => {
+                send_result(reply, db.transcript_sessions(since))
+            }
+            StoreCommand::UsageBetween { stretches, reply } => {
+                send_result(reply, db.usage_between(&stretches))
+            }
+            StoreCommand::UsageOf { sessions, reply } => send_result(reply, db.usage_of(&sessions)),
+            StoreCommand::PutHostStates { rows, reply } => send_result(reply, db.put_host_states(&rows)),
+            StoreCommand::HostStates(reply) => send_result(reply, db.host_states()),
+            StoreCommand::Retain { now, policy, reply } => self.begin_retention(now, policy, reply),
             // Handled by `run`, which must drop the database first.
-            Command::Close(_) => {}
+            StoreCommand::Close(_) => {}
         }
     }
 
@@ -251,7 +263,7 @@ impl Worker {
     }
 
     /// Snapshots are written one after the other, so that the last request is the newest.
-    fn begin_saving(&mut self, snapshot: Snapshot, reply: ResultSender<()>) {
+    fn begin_saving(&mut self, snapshot: FleetSnapshot, reply: ResultSender<()>) {
         while self.saving.is_some() {
             self.advance_snapshot();
         }
@@ -261,9 +273,9 @@ impl Worker {
     fn advance_snapshot(&mut self) {
         let Some(Saving { snapshot, reply }) = self.saving.take() else { return };
         match self.backend.save_step(&snapshot) {
-            Ok(SaveStep::Done) => answer(reply, Ok(())),
+            Ok(SaveStep::Done) => send_result(reply, Ok(())),
             Ok(SaveStep::More) => self.saving = Some(Saving { snapshot, reply }),
-            Err(error) => answer(reply, Err(error)),
+            Err(error) => send_result(reply, Err(error)),
         }
     }
 
@@ -274,14 +286,14 @@ impl Worker {
         reply: ResultSender<RetainReport>,
     ) {
         if self.retention.is_some() {
-            return answer(reply, Err(StoreError::Retaining));
+            return send_result(reply, Err(StoreError::Retaining));
         }
         match self.backend.size_bytes() {
             Ok(bytes_before) => {
                 let report = RetainReport { bytes_before, ..RetainReport::default() };
                 self.retention = Some(Retention { now, policy, report, reply });
             }
-            Err(error) => answer(reply, Err(error)),
+            Err(error) => send_result(reply, Err(error)),
         }
     }
 
@@ -290,14 +302,14 @@ impl Worker {
         let step = match self.backend.retain_step(under_way.now, &under_way.policy) {
             Ok(step) => step,
             Err(error) => {
-                return answer(under_way.reply, Err(error));
+                return send_result(under_way.reply, Err(error));
             }
         };
         match step {
             RetainStep::Done { held_back } => {
                 let report = RetainReport { held_back, ..under_way.report };
                 let size = self.backend.size_bytes();
-                answer(under_way.reply, size.map(|bytes_after| RetainReport { bytes_after, ..report }));
+                send_result(under_way.reply, size.map(|bytes_after| RetainReport { bytes_after, ..report }));
             }
             RetainStep::More { removed } => {
                 under_way.report.removed += removed;
@@ -308,7 +320,7 @@ impl Worker {
     }
 }
 
-fn answer<T>(reply: ResultSender<T>, result: Result<T>) {
+fn send_result<T>(reply: ResultSender<T>, result: Result<T>) {
     // The caller may have gone; the command was executed.
     let _ = reply.send(result);
 }
@@ -328,15 +340,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let backend = Store::sqlite_backend(&folder.path().join("flightdeck.db")).unwrap();
         let (sender, commands) = mpsc::channel(super::super::COMMANDS_WAITING_MAX);
-        let mut worker = Worker::new(backend, commands);
+        let mut worker = StoreWorker::new(backend, commands);
         let mut body = Parts::default();
         body.write_all(&vec![7; 8 * 1024 * 1024]).unwrap();
         let (reply, mut saved) = oneshot::channel();
-        worker.begin_saving(Snapshot { seq: 1, rules_version: "1".into(), body }, reply);
+        worker.begin_saving(FleetSnapshot { seq: 1, rules_version: "1".into(), body }, reply);
         let mut appended = 0;
         while saved.try_recv().is_err() {
             let (records, reply) = (Arc::new(vec![record(appended + 1)]), oneshot::channel().0);
-            sender.try_send(Command::Append { records, reply }).unwrap();
+            sender.try_send(StoreCommand::Append { records, reply }).unwrap();
             let command = worker.next().unwrap();
             worker.handle(command);
             appended += 1;
@@ -353,15 +365,15 @@ mod tests {
         for mut backend in [Box::new(Memory::default()) as Box<dyn Backend>, sqlite] {
             backend.append(&records(1..=5000)).unwrap();
             let (sender, commands) = mpsc::channel(super::super::COMMANDS_WAITING_MAX);
-            let mut worker = Worker::new(backend, commands);
+            let mut worker = StoreWorker::new(backend, commands);
             let policy = RetentionPolicy { max_age: Millis(0), keep_after_seq: 5000, ..Default::default() };
             worker.begin_retention(Timestamp::from_millis(i64::MAX), policy, oneshot::channel().0);
             for n in 0..super::super::COMMANDS_WAITING_MAX as u64 {
                 let (records, reply) = (Arc::new(vec![record(5001 + n)]), oneshot::channel().0);
-                sender.try_send(Command::Append { records, reply }).unwrap();
+                sender.try_send(StoreCommand::Append { records, reply }).unwrap();
             }
             drop(sender);
-            let removed = |worker: &Worker| worker.retention.as_ref().map_or(0, |r| r.report.removed);
+            let removed = |worker: &StoreWorker| worker.retention.as_ref().map_or(0, |r| r.report.removed);
             let (mut before, mut slices) = (0, 0);
             while let Some(command) = worker.next() {
                 let now = removed(&worker);

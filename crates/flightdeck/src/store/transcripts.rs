@@ -2,7 +2,7 @@
 
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::time::Timestamp;
-use flightdeck_core::usage::enrichment::Counted;
+use flightdeck_core::usage::enrichment::CountedMessage;
 
 use super::Result;
 
@@ -18,7 +18,7 @@ pub trait Transcripts {
     /// Every message of these sessions.
     fn usage_of(&mut self, sessions: &[SessionId]) -> Result<Vec<SessionUsage>>;
     /// The messages of each stretch, in the order of the stretches; `None` if no transcript of its session was read.
-    fn usage_between(&mut self, stretches: &[Stretch]) -> Result<Vec<Option<Vec<Counted>>>>;
+    fn usage_between(&mut self, stretches: &[SessionStretch]) -> Result<Vec<Option<Vec<CountedMessage>>>>;
 }
 
 /// How far one transcript was read.
@@ -64,7 +64,7 @@ pub enum TitledBy {
 
 impl Title {
     /// Takes the title of a later reading if it wins: of prompts the first counts, of titles the last.
-    pub fn keep(kept: &mut Option<Self>, new: Option<Self>) {
+    pub fn replace_if_better(kept: &mut Option<Self>, new: Option<Self>) {
         let by = |title: &Option<Self>| title.as_ref().map(|t| t.by);
         if by(&new) > by(kept) || (by(&new) == by(kept) && by(kept) > Some(TitledBy::FirstPrompt)) {
             *kept = new;
@@ -81,12 +81,12 @@ pub struct TranscriptBatch {
     pub files: Vec<FileRead>,
     /// The enrichment as JSON, if every line was read and not only the usage.
     pub known: Option<String>,
-    pub counted: Vec<Counted>,
+    pub counted: Vec<CountedMessage>,
 }
 
 /// A stretch of one session's time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct SessionStretch {
     pub session_id: SessionId,
     pub from: Timestamp,
     /// Not included.
@@ -97,5 +97,5 @@ pub struct Stretch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionUsage {
     pub session_id: SessionId,
-    pub counted: Vec<Counted>,
+    pub counted: Vec<CountedMessage>,
 }

@@ -9,7 +9,7 @@ use crate::paths::Paths;
 
 /// An order that the supervisor must answer.
 #[derive(Debug)]
-pub(super) struct Order {
+pub(super) struct DaemonOrder {
     pub(super) prompt: String,
     pub(super) answer: oneshot::Sender<bool>,
 }
@@ -17,7 +17,7 @@ pub(super) struct Order {
 /// The connection to the daemon about one client. Dropping it closes the connection.
 #[derive(Debug)]
 pub(super) struct DaemonLink {
-    orders: mpsc::Receiver<Order>,
+    orders: mpsc::Receiver<DaemonOrder>,
     task: JoinHandle<()>,
 }
 
@@ -29,7 +29,7 @@ impl DaemonLink {
     }
 
     /// Waits for the next order. Never returns if no daemon runs.
-    pub(super) async fn next_order(&mut self) -> Order {
+    pub(super) async fn next_order(&mut self) -> DaemonOrder {
         match self.orders.recv().await {
             Some(order) => order,
             None => std::future::pending().await,
@@ -43,7 +43,7 @@ impl Drop for DaemonLink {
     }
 }
 
-async fn keep_connected(paths: &Paths, group: u32, orders: &mpsc::Sender<Order>) {
+async fn keep_connected(paths: &Paths, group: u32, orders: &mpsc::Sender<DaemonOrder>) {
     let mut failures = 0;
     loop {
         match pass_orders_on(paths, group, orders, &mut failures).await {
@@ -59,7 +59,7 @@ async fn keep_connected(paths: &Paths, group: u32, orders: &mpsc::Sender<Order>)
 async fn pass_orders_on(
     paths: &Paths,
     group: u32,
-    orders: &mpsc::Sender<Order>,
+    orders: &mpsc::Sender<DaemonOrder>,
     failures: &mut u32,
 ) -> ClientError {
     let connected = async { AsyncClient::connect(paths).await?.supervise(group).await };
@@ -75,7 +75,7 @@ async fn pass_orders_on(
         };
         let (answer, accepted) = oneshot::channel();
         // Fails if the supervisor is ending; then the order is declined.
-        let _ = orders.send(Order { prompt: order.prompt, answer }).await;
+        let _ = orders.send(DaemonOrder { prompt: order.prompt, answer }).await;
         if let Err(error) = supervision.answer(accepted.await.unwrap_or(false)).await {
             return error;
         }

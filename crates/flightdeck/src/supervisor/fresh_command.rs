@@ -47,7 +47,7 @@ const LISTS: [&str; 9] = [
 
 /// How the words after an option are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Next {
+enum NextWord {
     /// The next word is not a value, so it is the prompt.
     Prompt,
     Value,
@@ -80,7 +80,7 @@ fn is_long_session_option(arg: &OsStr) -> bool {
 }
 
 fn kept(args: &[OsString]) -> Vec<OsString> {
-    let (mut kept, mut next) = (Vec::new(), Next::Prompt);
+    let (mut kept, mut next) = (Vec::new(), NextWord::Prompt);
     for arg in args {
         // What follows `--` is the prompt.
         if arg == "--" {
@@ -88,23 +88,23 @@ fn kept(args: &[OsString]) -> Vec<OsString> {
         }
         let name = option_name(arg);
         if !name.starts_with('-') || name == "-" {
-            if matches!(next, Next::Value | Next::Values) {
+            if matches!(next, NextWord::Value | NextWord::Values) {
                 kept.push(arg.clone());
             }
-            next = if next == Next::Values { Next::Values } else { Next::Prompt };
+            next = if next == NextWord::Values { NextWord::Values } else { NextWord::Prompt };
             continue;
         }
         let has_value = arg.len() > name.len();
         if SESSION_OPTIONS.contains(&name.as_str()) {
             let takes_value = SESSION_OPTIONS_WITH_VALUE.contains(&name.as_str()) && !has_value;
-            next = if takes_value { Next::Dropped } else { Next::Prompt };
+            next = if takes_value { NextWord::Dropped } else { NextWord::Prompt };
             continue;
         }
         next = match name.as_str() {
-            _ if has_value => Next::Prompt,
-            flag if FLAGS.contains(&flag) => Next::Prompt,
-            list if LISTS.contains(&list) => Next::Values,
-            _ => Next::Value,
+            _ if has_value => NextWord::Prompt,
+            flag if FLAGS.contains(&flag) => NextWord::Prompt,
+            list if LISTS.contains(&list) => NextWord::Values,
+            _ => NextWord::Value,
         };
         kept.push(arg.clone());
     }

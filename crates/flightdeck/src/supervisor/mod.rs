@@ -22,7 +22,7 @@ use rustix::process::{Pid, Signal, kill_current_process_group};
 use tokio::time::{Instant, sleep_until};
 
 use self::client_process::{ClientEvent, ClientProcess};
-use self::daemon_link::{DaemonLink, Order};
+use self::daemon_link::{DaemonLink, DaemonOrder};
 use self::fresh_command::fresh_command;
 pub use self::restarts::RESTARTS_MAX;
 use self::restarts::Restarts;
@@ -76,7 +76,7 @@ pub async fn run(options: &RunOptions) -> anyhow::Result<u8> {
         match outcome {
             Outcome::Ended { code } => return Ok(code),
             Outcome::Restart { prompt, delay } => {
-                if delay > Duration::ZERO && !waited(delay, &mut signals).await {
+                if delay > Duration::ZERO && !wait_to_restart(delay, &mut signals).await {
                     return Ok(INTERRUPTED);
                 }
                 command = fresh_command(&options.command, &prompt);
@@ -107,7 +107,7 @@ fn cannot_start(command: &[OsString], error: &io::Error) -> u8 {
 
 /// Waits before a restart. False if the person ends it: no client has the terminal now, so one Ctrl-C is enough.
 #[expect(clippy::print_stderr, reason = "the terminal shows nothing else meanwhile")]
-async fn waited(delay: Duration, signals: &mut Signals) -> bool {
+async fn wait_to_restart(delay: Duration, signals: &mut Signals) -> bool {
     eprintln!("flightdeck: starting again in {} s (Ctrl-C ends)", delay.as_secs());
     let until = Instant::now() + delay;
     loop {
@@ -151,9 +151,9 @@ impl<'a> RunningClient<'a> {
                     ClientEvent::Ended(code) => return self.ended(code),
                     ClientEvent::Stopped => self.suspend(),
                 },
-                order = self.link.next_order(), if self.restart.is_none() => self.obey(order, restarts),
+                order = self.link.next_order(), if self.restart.is_none() => self.carry_out(order, restarts),
                 signal = signals.next() => self.pass_on(signal),
-                () = at(self.kill_at) => self.kill(),
+                () = sleep_until_or_forever(self.kill_at) => self.kill(),
             }
         }
     }
@@ -174,7 +174,7 @@ impl<'a> RunningClient<'a> {
     }
 
     /// Ends the client, or declines after too many restarts in a row. The daemon hears it before the client's hook ends.
-    fn obey(&mut self, order: Order, restarts: &mut Restarts) {
+    fn carry_out(&mut self, order: DaemonOrder, restarts: &mut Restarts) {
         // A client that is ending for another reason is not started again.
         let delay = if self.kill_at.is_none() { restarts.next(self.started.elapsed()) } else { None };
         if let Some(delay) = delay {
@@ -258,7 +258,7 @@ fn raw(pid: Pid) -> u32 {
     pid.as_raw_nonzero().get().unsigned_abs()
 }
 
-async fn at(time: Option<Instant>) {
+async fn sleep_until_or_forever(time: Option<Instant>) {
     match time {
         Some(time) => sleep_until(time).await,
         None => std::future::pending().await,

@@ -18,11 +18,11 @@ pub(super) struct Tty {
     /// The settings before the client changed them.
     ours: Termios,
     /// The client that has the terminal, or had it until it was stopped.
-    given: Option<Given>,
+    given: Option<ForegroundClient>,
 }
 
 #[derive(Debug)]
-struct Given {
+struct ForegroundClient {
     group: Pid,
     /// Its settings when it was stopped.
     settings: Option<Termios>,
@@ -43,10 +43,10 @@ impl Tty {
 
     /// Whether this process is in the foreground. A background job must not take the terminal from its shell.
     pub(super) fn is_in_front(&self) -> bool {
-        self.front() == Some(getpgrp())
+        self.foreground_group() == Some(getpgrp())
     }
 
-    fn front(&self) -> Option<Pid> {
+    fn foreground_group(&self) -> Option<Pid> {
         tcgetpgrp(&self.device).ok()
     }
 
@@ -56,7 +56,7 @@ impl Tty {
         if let Some(settings) = &stopped {
             self.set(settings)?;
         }
-        self.given = Some(Given { group, settings: None });
+        self.given = Some(ForegroundClient { group, settings: None });
         without_ttou(|| tcsetpgrp(&self.device, group))
     }
 

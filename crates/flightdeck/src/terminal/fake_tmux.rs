@@ -57,7 +57,7 @@ impl Tmux for FakeTmux {
 }
 
 /// This test process in pane %5.
-pub(crate) fn place(tmux: &FakeTmux) -> PaneAddress {
+pub(crate) fn pane_of_this_process(tmux: &FakeTmux) -> PaneAddress {
     let pid = std::process::id();
     PaneAddress { server: tmux.socket(), pane: "%5".into(), pid, proc_start: process::start_time(pid) }
 }

@@ -18,7 +18,7 @@ const ERROR_CHARS_MAX: usize = 300;
 
 /// A terminal that is attached to the tmux server.
 #[derive(Debug, PartialEq, Eq)]
-struct Client {
+struct TmuxClient {
     name: String,
     tty: String,
     session: String,
@@ -41,7 +41,7 @@ pub async fn focus(tmux: &impl Tmux, place: &PaneAddress) -> Result<String, Refu
 }
 
 /// The tmux client with the last key press. Clients in control mode are skipped, because they show no screen.
-async fn client(tmux: &impl Tmux, place: &PaneAddress) -> Result<Option<Client>, RefusalReason> {
+async fn client(tmux: &impl Tmux, place: &PaneAddress) -> Result<Option<TmuxClient>, RefusalReason> {
     let format = "#{client_activity},#{client_control_mode},#{session_id},#{client_tty},#{client_name}";
     let listed = tmux.call(&place.server, &["list-clients", "-F", format], None).await?;
     let clients = listed.lines().filter_map(|line| {
@@ -50,7 +50,7 @@ async fn client(tmux: &impl Tmux, place: &PaneAddress) -> Result<Option<Client>,
         let control = fields.next()? == "1";
         let (session, tty, name) =
             (fields.next()?.to_owned(), fields.next()?.to_owned(), fields.next()?.to_owned());
-        (!control).then_some((activity, Client { name, tty, session }))
+        (!control).then_some((activity, TmuxClient { name, tty, session }))
     });
     Ok(clients.max_by_key(|(activity, _)| *activity).map(|(_, client)| client))
 }
@@ -89,7 +89,7 @@ fn placeholders(word: &str) -> impl Iterator<Item = &str> {
 
 impl FocusCommand {
     pub async fn run(&self, values: &PlaceholderValues) -> Result<(), RefusalReason> {
-        let words = self.words(values)?;
+        let words = self.filled_words(values)?;
         let failed = |why: String| RefusalReason::FocusCommand(why);
         let Some((program, args)) = words.split_first() else { return Ok(()) };
         let mut command = Command::new(program);
@@ -113,12 +113,12 @@ impl FocusCommand {
         }
     }
 
-    fn words(&self, values: &PlaceholderValues) -> Result<Vec<String>, RefusalReason> {
-        self.0.iter().map(|word| fill(word, values)).collect()
+    fn filled_words(&self, values: &PlaceholderValues) -> Result<Vec<String>, RefusalReason> {
+        self.0.iter().map(|word| fill_placeholders(word, values)).collect()
     }
 }
 
-fn fill(word: &str, values: &PlaceholderValues) -> Result<String, RefusalReason> {
+fn fill_placeholders(word: &str, values: &PlaceholderValues) -> Result<String, RefusalReason> {
     let mut filled = word.to_owned();
     for name in PLACEHOLDERS {
         let place = format!("{{{name}}}");
@@ -133,7 +133,7 @@ fn fill(word: &str, values: &PlaceholderValues) -> Result<String, RefusalReason>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::fake_tmux::{FakeTmux, place};
+    use crate::terminal::fake_tmux::{FakeTmux, pane_of_this_process};
 
     fn at_pane_5() -> FakeTmux {
         let tmux = FakeTmux::new();
@@ -149,7 +149,7 @@ mod tests {
             "list-clients",
             "100,0,$1,/dev/pts/1,/dev/pts/1\n200,0,$2,/dev/pts/2,/dev/pts/2\n300,1,$2,,client-9\n",
         );
-        assert_eq!(focus(&tmux, &place(&tmux)).await.unwrap(), "/dev/pts/2");
+        assert_eq!(focus(&tmux, &pane_of_this_process(&tmux)).await.unwrap(), "/dev/pts/2");
         assert_eq!(tmux.calls(), ["switch-client -c /dev/pts/2 -t $1:@3.%5"]);
     }
 
@@ -158,14 +158,14 @@ mod tests {
         let tmux = at_pane_5();
         tmux.answer("list-windows", "$1,@3\n$2,@3\n");
         tmux.answer("list-clients", "200,0,$2,/dev/pts/2,/dev/pts/2\n");
-        focus(&tmux, &place(&tmux)).await.unwrap();
+        focus(&tmux, &pane_of_this_process(&tmux)).await.unwrap();
         assert_eq!(tmux.calls(), ["switch-client -c /dev/pts/2 -t $2:@3.%5"]);
     }
 
     #[tokio::test]
     async fn without_an_attached_client_the_refusal_has_the_attach_command() {
         let tmux = at_pane_5();
-        let refused = focus(&tmux, &place(&tmux)).await.unwrap_err();
+        let refused = focus(&tmux, &pane_of_this_process(&tmux)).await.unwrap_err();
         assert_eq!(refused.code().as_str(), "nobody_attached");
         assert!(refused.to_string().contains("attach -t '$1'"), "{refused}");
     }
@@ -177,10 +177,13 @@ mod tests {
             ("tty", Some("/dev/pts/1".into())),
             ("cwd", Some("/a b; rm {pid}".into())),
         ]);
-        assert_eq!(command.words(&values).unwrap(), ["wez", "a b", "--at=/dev/pts/1", "/a b; rm {pid}"]);
+        assert_eq!(
+            command.filled_words(&values).unwrap(),
+            ["wez", "a b", "--at=/dev/pts/1", "/a b; rm {pid}"]
+        );
         let command = FocusCommand::try_from("x {pane}".to_owned()).unwrap();
         assert_eq!(
-            command.words(&values).unwrap_err().to_string(),
+            command.filled_words(&values).unwrap_err().to_string(),
             "focus_command needs {pane}, but this session has none"
         );
     }

@@ -58,7 +58,7 @@ pub async fn find_free(tmux: &impl Tmux, place: &PaneAddress) -> Result<Pane, Re
 pub async fn rows(tmux: &impl Tmux, place: &PaneAddress) -> Result<Vec<String>, RefusalReason> {
     find(tmux, place).await?;
     let capture = tmux.call(&place.server, &["capture-pane", "-p", "-t", &place.pane], None).await?;
-    let row = |row: &str| flightdeck_core::text::plain(row).trim_end().to_owned();
+    let row = |row: &str| flightdeck_core::text::without_controls(row).trim_end().to_owned();
     Ok(capture.trim_end().lines().map(row).collect())
 }
 
@@ -93,7 +93,7 @@ async fn inspect(tmux: &impl Tmux, place: &PaneAddress) -> Result<(Pane, PaneFla
     if is_set(dead) {
         return Err(RefusalReason::PaneDead { pane: name() });
     }
-    holds(pid.parse().ok(), place)?;
+    check_contains_process(pid.parse().ok(), place)?;
     let flags = PaneFlags {
         in_mode: is_set(in_mode),
         input_off: is_set(input_off),
@@ -111,7 +111,7 @@ pub(crate) fn is_our_socket(path: &Path) -> Result<(), RefusalReason> {
 }
 
 /// Checks that the pane's first process is the session's process or an ancestor of it.
-fn holds(pane_pid: Option<u32>, place: &PaneAddress) -> Result<(), RefusalReason> {
+fn check_contains_process(pane_pid: Option<u32>, place: &PaneAddress) -> Result<(), RefusalReason> {
     let elsewhere = || RefusalReason::NotInPane { pane: place.pane.clone(), pid: place.pid };
     let pane_pid = pane_pid.ok_or_else(elsewhere)?;
     alive(place)?;
@@ -141,12 +141,12 @@ fn alive(place: &PaneAddress) -> Result<(), RefusalReason> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::fake_tmux::{FakeTmux, place};
+    use crate::terminal::fake_tmux::{FakeTmux, pane_of_this_process};
 
     async fn found(answer: &str) -> String {
         let tmux = FakeTmux::new();
         tmux.answer("display-message", answer);
-        match find_free(&tmux, &place(&tmux)).await {
+        match find_free(&tmux, &pane_of_this_process(&tmux)).await {
             Ok(pane) => format!("{} {}", pane.session, pane.window),
             Err(refused) => refused.code().as_str().to_owned(),
         }
@@ -184,7 +184,7 @@ mod tests {
     async fn a_reused_pid_is_not_the_session() {
         let tmux = FakeTmux::new();
         tmux.answer("display-message", &format!("%5,$1,@3,{},0,0,0,0\n", std::process::id()));
-        let place = PaneAddress { proc_start: Some("1".into()), ..place(&tmux) };
+        let place = PaneAddress { proc_start: Some("1".into()), ..pane_of_this_process(&tmux) };
         assert_eq!(find(&tmux, &place).await.unwrap_err().code().as_str(), "not_in_pane");
     }
 
@@ -192,11 +192,11 @@ mod tests {
     async fn only_pane_ids_and_sockets_of_this_user_are_used() {
         let tmux = FakeTmux::new();
         for pane in ["", "%", "5", "%5;kill-server", "-t", "main:1"] {
-            let place = PaneAddress { pane: pane.into(), ..place(&tmux) };
+            let place = PaneAddress { pane: pane.into(), ..pane_of_this_process(&tmux) };
             assert_eq!(find(&tmux, &place).await.unwrap_err().code().as_str(), "pane_gone", "{pane}");
         }
         for server in ["/nowhere", "/dev/null", "/tmp"] {
-            let place = PaneAddress { server: server.into(), ..place(&tmux) };
+            let place = PaneAddress { server: server.into(), ..pane_of_this_process(&tmux) };
             assert_eq!(find(&tmux, &place).await.unwrap_err().code().as_str(), "tmux", "{server}");
         }
         assert_eq!(tmux.calls(), Vec::<String>::new());

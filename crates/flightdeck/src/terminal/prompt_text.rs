@@ -42,7 +42,7 @@ fn text_kind(text: &str) -> TextKind<'_> {
 /// Prepares a text for the prompt box. Control characters are removed: the end mark of a bracketed paste would turn the rest
 /// into key presses.
 pub fn prepare(text: &str, meant: Option<PromptKind>) -> Result<PreparedPrompt, RefusalReason> {
-    let text = text::plain(text);
+    let text = text::without_controls(text);
     let text = text.trim_end();
     let kind = text_kind(text);
     let what = match kind {

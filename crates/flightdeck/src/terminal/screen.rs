@@ -31,7 +31,7 @@ pub struct PromptBox {
 pub fn read(capture: &str) -> Result<PromptBox, String> {
     let rows = cells(capture);
     let lines: Vec<String> = rows.iter().map(|row| row.iter().map(|cell| cell.c).collect()).collect();
-    find_box(&rows, &lines).ok_or_else(|| instead(&lines))
+    find_box(&rows, &lines).ok_or_else(|| menu_title(&lines))
 }
 
 fn find_box(rows: &[Vec<Cell>], lines: &[String]) -> Option<PromptBox> {
@@ -69,7 +69,7 @@ fn draft_of(row: &[Cell]) -> String {
 }
 
 /// The title of a menu or dialog: the first text below the last line. Without one, the last texts on the screen.
-fn instead(lines: &[String]) -> String {
+fn menu_title(lines: &[String]) -> String {
     let rule = lines.iter().rposition(|line| line.starts_with(RULE) || line.starts_with(MENU_RULE));
     let heading = rule.and_then(|at| lines.get(at + 1..)?.iter().find(|line| !is_ornament(line)));
     if let Some(heading) = heading {
@@ -210,6 +210,7 @@ mod tests {
             drafts,
             [
                 "draft: a draft",
+                "draft_over_work: SCRIPT:hello three",
                 "esc_before_token: SCRIPT:hang two",
                 // Dim on the real screen.
                 "queued: Press up to edit queued messages",

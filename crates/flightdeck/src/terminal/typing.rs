@@ -63,7 +63,7 @@ pub async fn prompt(
     let still = |refused: RefusalReason| RefusalReason::NotSent { why: refused.to_string() };
     idle(session).await.map_err(still)?;
     pane::find_free(tmux, place).await.map_err(still)?;
-    press(tmux, place, &["Enter"]).await?;
+    send_keys(tmux, place, &["Enter"]).await?;
     match typed.command {
         true => command_taken(tmux, place, &typed.keys).await,
         false => Ok(until(session, |now| now.turn_count > before.turn_count).await),
@@ -79,13 +79,13 @@ pub async fn interrupt(
     working(session).await?;
     pane::find_free(tmux, place).await?;
     // A dialog has no prompt box, and one Esc is enough.
-    if look(tmux, place).await?.is_ok_and(|shows| shows.insert_mode) {
-        press(tmux, place, &["Escape"]).await?;
+    if read_prompt_box(tmux, place).await?.is_ok_and(|shows| shows.insert_mode) {
+        send_keys(tmux, place, &["Escape"]).await?;
         wait_for_box(tmux, place, |shows| !shows.insert_mode).await?;
         // Esc at an idle prompt would start a rewind.
         working(session).await?;
     }
-    press(tmux, place, &["Escape"]).await?;
+    send_keys(tmux, place, &["Escape"]).await?;
     Ok(until(session, |now| now.state.terminal_input() != Some(TerminalInput::Interrupt)).await)
 }
 
@@ -121,14 +121,17 @@ async fn until(session: &mut impl SessionWatch, is_so: impl Fn(&SessionNow) -> b
     timeout(CONFIRMED_MAX, wait).await.is_ok()
 }
 
-async fn look(tmux: &impl Tmux, place: &PaneAddress) -> Result<Result<PromptBox, String>, RefusalReason> {
+async fn read_prompt_box(
+    tmux: &impl Tmux,
+    place: &PaneAddress,
+) -> Result<Result<PromptBox, String>, RefusalReason> {
     let capture = tmux.call(&place.server, &["capture-pane", "-p", "-e", "-t", &place.pane], None).await?;
     Ok(screen::read(&capture))
 }
 
 /// The prompt box, if it can take a prompt now.
 async fn free_box(tmux: &impl Tmux, place: &PaneAddress) -> Result<PromptBox, RefusalReason> {
-    match look(tmux, place).await? {
+    match read_prompt_box(tmux, place).await? {
         Err(shows) => Err(RefusalReason::NoBox { shows }),
         Ok(PromptBox { shell: true, .. }) => Err(RefusalReason::ShellMode),
         Ok(PromptBox { at_work: true, .. }) => {
@@ -149,13 +152,13 @@ async fn make_room(
         _ if draft.is_empty() => return Ok(()),
         None => return Err(RefusalReason::Draft { draft }),
         Some(Draft::Keep) if stashed => return Err(RefusalReason::Stashed { draft }),
-        Some(Draft::Keep) => press(tmux, place, &["C-s"]).await?,
+        Some(Draft::Keep) => send_keys(tmux, place, &["C-s"]).await?,
         Some(Draft::Replace) => {
             // Each row needs two keys: one for its text, one for its line break. Ctrl-C would be a single key, but it ends the
             // client if the person presses it at the same time.
             let times = (2 * draft.lines().count().min(CLEAR_ROWS_MAX)).to_string();
-            press(tmux, place, &["-N", &times, "C-u"]).await?;
-            press(tmux, place, &["-N", &times, "C-k"]).await?;
+            send_keys(tmux, place, &["-N", &times, "C-u"]).await?;
+            send_keys(tmux, place, &["-N", &times, "C-k"]).await?;
         }
     }
     match wait_for_box(tmux, place, |shows| shows.draft.is_empty()).await? {
@@ -178,7 +181,7 @@ async fn paste(tmux: &impl Tmux, place: &PaneAddress, keys: &str) -> Result<(), 
     Ok(())
 }
 
-async fn press(tmux: &impl Tmux, place: &PaneAddress, keys: &[&str]) -> Result<(), RefusalReason> {
+async fn send_keys(tmux: &impl Tmux, place: &PaneAddress, keys: &[&str]) -> Result<(), RefusalReason> {
     let args = [&["send-keys", "-t", &place.pane], keys].concat();
     tmux.call(&place.server, &args, None).await?;
     Ok(())
@@ -192,7 +195,7 @@ async fn wait_for_box(
 ) -> Result<bool, RefusalReason> {
     let end = Instant::now() + BOX_SHOWN_MAX;
     loop {
-        if look(tmux, place).await?.is_ok_and(|shows| looks(&shows)) {
+        if read_prompt_box(tmux, place).await?.is_ok_and(|shows| looks(&shows)) {
             return Ok(true);
         }
         if Instant::now() > end {
@@ -222,7 +225,7 @@ async fn command_taken(
 ) -> Result<Confirmed, RefusalReason> {
     let end = Instant::now() + CONFIRMED_MAX;
     while Instant::now() < end {
-        match look(tmux, place).await {
+        match read_prompt_box(tmux, place).await {
             Ok(Ok(shows)) if is_shown(keys, &shows) => sleep(LOOK_EVERY).await,
             // Another box, a dialog, or the client has ended.
             _ => return Ok(true),

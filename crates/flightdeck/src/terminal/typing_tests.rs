@@ -1,5 +1,5 @@
 use super::*;
-use crate::terminal::fake_tmux::{FakeTmux, place};
+use crate::terminal::fake_tmux::{FakeTmux, pane_of_this_process};
 use crate::terminal::prompt_text;
 
 const RULE: &str = "────────";
@@ -46,7 +46,7 @@ async fn type_prompt(
     mut session: Scripted,
 ) -> Result<bool, String> {
     let typed = prompt_text::prepare(text, None).unwrap();
-    let typed = prompt(tmux, &place(tmux), &typed, draft, &mut session).await;
+    let typed = prompt(tmux, &pane_of_this_process(tmux), &typed, draft, &mut session).await;
     typed.map_err(|refused| refused.code().as_str().to_owned())
 }
 
@@ -158,21 +158,27 @@ fn a_text_is_recognised_in_the_box_by_its_letters_or_by_the_placeholder() {
 async fn esc_is_pressed_once_or_twice_in_vims_insert_mode() {
     let working = || Scripted(vec![(Acting, 3), (Acting, 3), (Idle, 3)]);
     let tmux = terminal(&[&shows("")]);
-    assert!(interrupt(&tmux, &place(&tmux), &mut Scripted(vec![(Acting, 3), (Idle, 3)])).await.unwrap());
+    assert!(
+        interrupt(&tmux, &pane_of_this_process(&tmux), &mut Scripted(vec![(Acting, 3), (Idle, 3)]))
+            .await
+            .unwrap()
+    );
     assert_eq!(keys(&tmux), ["send-keys -t %5 Escape"]);
 
     let insert = shows("").replace("⏸", "-- INSERT -- ⏸");
     let tmux = terminal(&[&insert, &insert, &shows("")]);
-    assert!(interrupt(&tmux, &place(&tmux), &mut working()).await.unwrap());
+    assert!(interrupt(&tmux, &pane_of_this_process(&tmux), &mut working()).await.unwrap());
     assert_eq!(keys(&tmux), ["send-keys -t %5 Escape", "send-keys -t %5 Escape"]);
 
     // The turn ended meanwhile: a second Esc would start a rewind.
     let tmux = terminal(&[&insert, &shows("")]);
-    let refused =
-        interrupt(&tmux, &place(&tmux), &mut Scripted(vec![(Acting, 3), (Idle, 3)])).await.unwrap_err();
+    let refused = interrupt(&tmux, &pane_of_this_process(&tmux), &mut Scripted(vec![(Acting, 3), (Idle, 3)]))
+        .await
+        .unwrap_err();
     assert_eq!((refused.code().as_str(), keys(&tmux).len()), ("not_working", 1));
 
     let tmux = terminal(&[&shows("")]);
-    let refused = interrupt(&tmux, &place(&tmux), &mut Scripted(vec![(Idle, 3)])).await.unwrap_err();
+    let refused =
+        interrupt(&tmux, &pane_of_this_process(&tmux), &mut Scripted(vec![(Idle, 3)])).await.unwrap_err();
     assert_eq!((refused.code().as_str(), keys(&tmux).len()), ("not_working", 0));
 }

@@ -24,7 +24,7 @@ pub async fn is_watched(tmux: &impl Tmux, place: &PaneAddress) -> Result<bool, R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::fake_tmux::{FakeTmux, place};
+    use crate::terminal::fake_tmux::{FakeTmux, pane_of_this_process};
 
     #[tokio::test]
     async fn a_pane_is_watched_if_a_focused_client_shows_it() {
@@ -40,7 +40,11 @@ mod tests {
             let tmux = FakeTmux::new();
             tmux.answer("display-message", &format!("%5,$1,@3,{},0,0,0,0\n", std::process::id()));
             tmux.answer("list-clients", clients);
-            assert_eq!(is_watched(&tmux, &place(&tmux)).await.unwrap(), expected, "{clients:?}");
+            assert_eq!(
+                is_watched(&tmux, &pane_of_this_process(&tmux)).await.unwrap(),
+                expected,
+                "{clients:?}"
+            );
         }
     }
 }

@@ -32,7 +32,7 @@ struct ReadNote {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[derive(Default)]
-struct Written {
+struct AgentNoteJson {
     agent_type: String,
     description: Option<String>,
     tool_use_id: Option<String>,
@@ -50,7 +50,7 @@ impl AgentNotes {
         for path in paths {
             let changed_at = fs::metadata(&path).and_then(|about| about.modified()).ok();
             if self.read.get(&path).is_none_or(|note| note.changed_at != changed_at) {
-                let found = agent_of(&path).zip(note(&path));
+                let found = agent_of(&path).zip(read_note(&path));
                 self.read.insert(path, ReadNote { changed_at, found });
             }
         }
@@ -63,8 +63,8 @@ fn agent_of(path: &Path) -> Option<String> {
     (!name.is_empty() && name.len() <= ID_CHARS_MAX).then(|| name.to_owned())
 }
 
-fn note(path: &Path) -> Option<AgentNote> {
-    let written: Written = serde_json::from_str(&small_file(path)?).ok()?;
+fn read_note(path: &Path) -> Option<AgentNote> {
+    let written: AgentNoteJson = serde_json::from_str(&small_file(path)?).ok()?;
     let line = |text: Option<String>, max: usize| {
         text.map(|text| one_line(&text, max)).filter(|text| !text.is_empty())
     };

@@ -33,12 +33,12 @@ impl TranscriptOnDisk {
         pages
     }
 
-    fn texts(&self, limit: usize) -> Vec<String> {
-        texts(&self.pages(limit))
+    fn texts_of_pages(&self, limit: usize) -> Vec<String> {
+        texts_of_pages(&self.pages(limit))
     }
 }
 
-fn texts(pages: &[ConversationPage]) -> Vec<String> {
+fn texts_of_pages(pages: &[ConversationPage]) -> Vec<String> {
     pages.iter().rev().flat_map(|page| &page.messages).map(|message| message.text.clone()).collect()
 }
 
@@ -61,7 +61,7 @@ fn pages_of_any_size_have_every_message_once_in_the_order_of_the_file() {
     let file = TranscriptOnDisk::new(lines.as_bytes());
     for limit in [1, 3, 39, 40, 41, usize::MAX] {
         let pages = file.pages(limit);
-        assert_eq!(texts(&pages), said, "{limit}");
+        assert_eq!(texts_of_pages(&pages), said, "{limit}");
         assert!(pages.iter().all(|page| page.messages.len() <= limit));
     }
     assert_eq!(file.page(None, 0).messages[0].text, "message 39");
@@ -76,7 +76,7 @@ fn lines_longer_than_a_chunk_and_empty_lines_are_read() {
     let file = TranscriptOnDisk::new(lines.as_bytes());
     for limit in [1, 10] {
         let read: Vec<_> =
-            file.texts(limit).iter().map(|text| text.chars().take(5).collect::<String>()).collect();
+            file.texts_of_pages(limit).iter().map(|text| text.chars().take(5).collect::<String>()).collect();
         assert_eq!(read, ["first", "yyyyy", "last"]);
     }
 }
@@ -86,12 +86,12 @@ fn a_last_line_without_its_end_is_read_once_it_is_whole() {
     let (lines, said) = numbered(3);
     for cut in 1..answer("message 2").len() - 1 {
         assert_eq!(
-            TranscriptOnDisk::new(&lines.as_bytes()[..lines.len() - 1 - cut]).texts(2),
+            TranscriptOnDisk::new(&lines.as_bytes()[..lines.len() - 1 - cut]).texts_of_pages(2),
             said[..2],
             "{cut}"
         );
     }
-    assert_eq!(TranscriptOnDisk::new(&lines.as_bytes()[..lines.len() - 1]).texts(2), said);
+    assert_eq!(TranscriptOnDisk::new(&lines.as_bytes()[..lines.len() - 1]).texts_of_pages(2), said);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_line_over_the_limit_is_passed_over_in_bounded_pages() {
     let lines = [answer("first"), answer(&"z".repeat(2 * LINE_BYTES_MAX)), answer("last")].concat();
     let file = TranscriptOnDisk::new(lines.as_bytes());
     let pages = file.pages(10);
-    assert_eq!(texts(&pages), ["first", "last"]);
+    assert_eq!(texts_of_pages(&pages), ["first", "last"]);
     assert!(pages.len() > 1, "the line is longer than a page");
 }
 
@@ -109,7 +109,7 @@ fn a_page_ends_at_its_byte_limit_and_the_next_one_goes_on() {
     let lines = [&answer("first"), &*megabyte.repeat(20), &answer("last")].concat();
     let pages = TranscriptOnDisk::new(lines.as_bytes()).pages(10);
     assert_eq!(pages.len(), 2);
-    assert_eq!(texts(&pages), ["first", "last"]);
+    assert_eq!(texts_of_pages(&pages), ["first", "last"]);
 }
 
 #[test]

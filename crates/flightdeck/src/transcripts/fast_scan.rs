@@ -3,9 +3,9 @@
 use flightdeck_core::limits::{CARD_PROMPT_CHARS_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX};
 use flightdeck_core::text;
 use flightdeck_core::time::Timestamp;
-use flightdeck_core::usage::enrichment::Counted;
+use flightdeck_core::usage::enrichment::CountedMessage;
 use flightdeck_core::usage::price::Usage;
-use flightdeck_core::wire::transcript::{Line, LineKind, MessageKey, billed_usage};
+use flightdeck_core::wire::transcript::{LineKind, MessageKey, TranscriptLine, billed_usage};
 
 use crate::store::{Title, TitledBy};
 
@@ -17,7 +17,7 @@ const PROMPT_WITHIN_LINES: u32 = 64;
 #[derive(Debug, Default)]
 pub struct FastScan {
     /// In the order of the file. Consecutive lines of one message are one row.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ScanRow>,
     pub models: Vec<String>,
     pub cwd: Option<String>,
     pub first_at: Option<Timestamp>,
@@ -31,7 +31,7 @@ pub struct FastScan {
 
 /// One billed message.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct ScanRow {
     pub key: MessageKey,
     pub at: Timestamp,
     /// Index in [`FastScan::models`].
@@ -40,8 +40,8 @@ pub struct Row {
 }
 
 impl FastScan {
-    pub fn counted(&self, agent: &str) -> Vec<Counted> {
-        let counted = |row: &Row| Counted {
+    pub fn counted(&self, agent: &str) -> Vec<CountedMessage> {
+        let counted = |row: &ScanRow| CountedMessage {
             key: row.key,
             model: self.model(row).to_owned(),
             agent: agent.to_owned(),
@@ -51,7 +51,7 @@ impl FastScan {
         self.rows.iter().map(counted).collect()
     }
 
-    pub fn model(&self, row: &Row) -> &str {
+    pub fn model(&self, row: &ScanRow) -> &str {
         self.models.get(row.model as usize).map_or("", String::as_str)
     }
 
@@ -66,7 +66,8 @@ impl FastScan {
         match billed_usage(line) {
             Ok(Some(b)) => {
                 let at = b.at.or(self.last_at).unwrap_or_default();
-                let row = Row { key: b.key, at, model: self.model_index(&b.charged_as()), usage: b.usage };
+                let row =
+                    ScanRow { key: b.key, at, model: self.model_index(&b.charged_as()), usage: b.usage };
                 self.first_at = Some(self.first_at.map_or(at, |t| t.min(at)));
                 self.last_at = Some(self.last_at.map_or(at, |t| t.max(at)));
                 if self.cwd.is_none() {
@@ -83,7 +84,7 @@ impl FastScan {
     }
 
     fn look_for_prompt(&mut self, line: &[u8]) {
-        if let Ok(Line { kind: LineKind::Prompt(prompt), .. }) = Line::parse(line) {
+        if let Ok(TranscriptLine { kind: LineKind::Prompt(prompt), .. }) = TranscriptLine::parse(line) {
             self.title = Some(title(&prompt, TitledBy::FirstPrompt)).filter(|t| !t.text.is_empty());
         }
     }
@@ -92,12 +93,12 @@ impl FastScan {
         if !line.starts_with(b"{\"type\":\"ai-title\"") && !line.starts_with(b"{\"type\":\"custom-title\"") {
             return;
         }
-        let new = match Line::parse(line).map(|l| l.kind) {
+        let new = match TranscriptLine::parse(line).map(|l| l.kind) {
             Ok(LineKind::CustomTitle(text)) => Some(title(&text, TitledBy::Person)),
             Ok(LineKind::AiTitle(text)) => Some(title(&text, TitledBy::Model)),
             _ => None,
         };
-        Title::keep(&mut self.title, new);
+        Title::replace_if_better(&mut self.title, new);
     }
 
     fn model_index(&mut self, model: &str) -> u32 {
@@ -138,10 +139,10 @@ mod tests {
             let (mut fast, mut whole) = (FastScan::default(), Fold::default());
             for _ in 0..2 {
                 fast.read_line(line.as_bytes());
-                whole.take(TranscriptFile::Main, line.as_bytes());
+                whole.count_line(TranscriptFile::Main, line.as_bytes());
             }
-            assert_eq!(fast.cwd, whole.known().cwd);
-            assert_eq!(fast.models, whole.known().usage.keys().cloned().collect::<Vec<_>>());
+            assert_eq!(fast.cwd, whole.enrichment().cwd);
+            assert_eq!(fast.models, whole.enrichment().usage.keys().cloned().collect::<Vec<_>>());
         }
     }
 }

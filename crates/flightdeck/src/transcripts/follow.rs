@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use flightdeck_core::limits::GROWTH_COUNTS_AFTER;
-use flightdeck_core::log::from_transcript;
+use flightdeck_core::log::from_transcript::{self, TurnMark};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::Summary;
 use flightdeck_core::usage::price::PriceTable;
@@ -18,7 +18,7 @@ use super::folder_watches::FolderWatches;
 use super::history::History;
 use super::line_reader::LineReader;
 use super::live_session::{LiveSession, session_id_of};
-use super::locate::{Transcript, find_main};
+use super::locate::{LocatedTranscript, find_main};
 use super::unhooked_sessions::{UnhookedSessions, recent_activity};
 use super::watch_list::TouchedSession;
 pub use super::watch_list::WatchList;
@@ -96,8 +96,8 @@ struct Followed {
     /// The summary last sent to the engine.
     files: SessionFiles,
     ended: bool,
-    /// The newest interrupt marker that was reported.
-    marked_at: Option<Timestamp>,
+    /// The newest line about the end of a turn that was reported, for each way to end.
+    marks: BTreeMap<TurnMark, Timestamp>,
 }
 
 impl Followed {
@@ -110,7 +110,7 @@ impl Followed {
             reported_at: touched.reported_at,
             files: SessionFiles::default(),
             ended: touched.ended,
-            marked_at: None,
+            marks: BTreeMap::new(),
         }
     }
 
@@ -191,7 +191,9 @@ impl Follower {
         if let Some(mains) = self.watches.head_changed(path) {
             return self.schedule_all(soon, |f| mains.contains(&f.main));
         }
-        if Transcript::from_path(path).is_some_and(|transcript| !self.watch_list.follows_file(&transcript)) {
+        if LocatedTranscript::from_path(path)
+            .is_some_and(|transcript| !self.watch_list.follows_file(&transcript))
+        {
             self.history.mark_unread();
         }
         match session_id_of(path) {
@@ -238,13 +240,16 @@ impl Follower {
         }
     }
 
-    /// Reports the newest interrupt marker once. The engine stores it only if it says something new.
-    async fn report_interrupt(&mut self, id: &SessionId, at: Timestamp) {
-        let Some(followed) = self.sessions.get_mut(id).filter(|f| f.marked_at < Some(at)) else { return };
-        followed.marked_at = Some(at);
-        let record = from_transcript::interrupt_marked(id, at, clock::fresh_id());
+    /// Reports a line about the end of a turn once. The engine stores it only if it says something new.
+    async fn report_mark(&mut self, id: &SessionId, mark: TurnMark, at: Timestamp) {
+        let Some(followed) = self.sessions.get_mut(id) else { return };
+        if followed.marks.get(&mark).is_some_and(|reported| *reported >= at) {
+            return;
+        }
+        followed.marks.insert(mark, at);
+        let record = from_transcript::turn_marked(mark, id, at, clock::fresh_id());
         if let Err(error) = self.engine.append_if_news(record).await {
-            tracing::warn!(%error, session = %id, "could not store an interrupt marker; the session may read as ended");
+            tracing::warn!(%error, session = %id, "could not store how a turn ended; the card may name another end");
         }
     }
 
@@ -348,8 +353,8 @@ impl Follower {
         if let Some(at) = live.known().last_at.filter(|at| read && *at - reported_at >= GROWTH_COUNTS_AFTER) {
             self.report_growth(id, &live.main, at).await;
         }
-        if let Some(at) = live.known().interrupted_at {
-            self.report_interrupt(id, at).await;
+        for (mark, at) in live.known().turn_marks() {
+            self.report_mark(id, mark, at).await;
         }
         if let Some(followed) = self.sessions.get_mut(id) {
             followed.live = Some(live);
@@ -359,7 +364,7 @@ impl Follower {
 
     async fn send_summary(&self, live: &LiveSession, files: SessionFiles) {
         let prices = Arc::clone(&self.prices.borrow());
-        let summary = Summary { files, ..Summary::of(live.known().clone(), &prices) };
+        let summary = Summary { files, ..Summary::with_prices(live.known().clone(), &prices) };
         if summary.known.has_content() || summary.files != SessionFiles::default() {
             // This fails only while the daemon stops, and then no viewer needs the summary.
             let _ = self.engine.enrich(live.session_id.as_str().into(), summary).await;
@@ -375,8 +380,8 @@ fn session_files(
 ) -> (SessionFiles, Option<PathBuf>) {
     let known = live.known();
     let line = known.cwd_now.as_ref().filter(|_| cwd.is_none() || known.cwd_at > Some(reported_at));
-    let found = line.map(PathBuf::from).or(cwd).and_then(|cwd| repository::find(&cwd));
+    let found = line.map(PathBuf::from).or(cwd).and_then(|cwd| repository::find_repository(&cwd));
     let (repository, git_dir) = found.map(|f| (f.repository, f.git_dir)).unzip();
-    let tasks = tasks::folder(&live.main).map(|folder| tasks::read(&folder)).unwrap_or_default();
+    let tasks = tasks::tasks_folder(&live.main).map(|folder| tasks::read(&folder)).unwrap_or_default();
     (SessionFiles { repository, tasks, agents: live.agent_notes() }, git_dir)
 }

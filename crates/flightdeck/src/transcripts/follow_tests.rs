@@ -21,7 +21,7 @@ use crate::clock;
 use crate::engine::{Engine, EngineHandle, EngineParts};
 use crate::store::faulty::{Fault, Faulty, Switch};
 use crate::store::{Memory, Store};
-use crate::usage::Tally;
+use crate::usage::UsageTally;
 
 /// Long enough for a busy machine; every wait ends as soon as its condition holds.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
@@ -131,7 +131,7 @@ impl EngineWithTranscripts {
     }
     pub(super) async fn report(&self) -> crate::usage::Report {
         self.history.refresh(PATIENCE).await;
-        let mut tally = Tally::new(PriceTable::shipped(), TimeZone::UTC, None, clock::now());
+        let mut tally = UsageTally::new(PriceTable::shipped(), TimeZone::UTC, None, clock::now());
         for session in self.store.transcript_sessions(Default::default()).await.unwrap() {
             for used in self.store.usage_of(vec![session.session_id.clone()]).await.unwrap() {
                 used.counted.iter().for_each(|c| tally.add(c.key, c.at, &c.model, &c.usage));
@@ -183,7 +183,7 @@ fn other_prices_reach_the_cards_of_live_and_ended_sessions() {
         }
         let price = "input = 0, output = 7, cache_read = 0, cache_write_5m = 0, cache_write_1h = 0";
         let own = toml::from_str(&format!("claude-opus-5-5 = {{ {price} }}\n")).unwrap();
-        daemon.prices.send_replace(Arc::new(PriceTable::shipped().with(&own).unwrap()));
+        daemon.prices.send_replace(Arc::new(PriceTable::shipped().with_own_prices(&own).unwrap()));
         for session in ["lives", "ended"] {
             daemon.until(session, |card| cost(card) == Some(7_000_000)).await;
         }
@@ -223,7 +223,7 @@ fn lines_that_the_store_refused_are_stored_without_another_hook() {
         daemon.hook(&stage, "s", "SessionStart").await;
         daemon.until("s", |c| *out(c) == json!(5)).await;
         daemon.wait_until_idle("s").await;
-        stage.disk.set(Fault::DiskFull, 1);
+        stage.disk.inject(Fault::DiskFull, 1);
         Stage::write(&stage.main("s"), &answer("b", 2, 7));
         daemon.until("s", |c| *out(c) == json!(12)).await;
         assert_eq!(stage.disk.fired(), 1);

@@ -14,7 +14,7 @@ use tokio::sync::{Notify, watch};
 use super::fast_scan::FastScan;
 use super::follow::WatchList;
 use super::line_reader::{LineReader, ReadOutcome, ReadPosition};
-use super::locate::{Listed, list};
+use super::locate::{ListedTranscript, list};
 use super::standalone_scan::empty_session;
 use crate::store::{FileRead, Store, StoreError, TranscriptBatch};
 
@@ -133,7 +133,7 @@ pub async fn index(history: Arc<History>, projects: PathBuf, store: Store, watch
 /// A file with new content.
 #[derive(Debug)]
 struct Work {
-    file: Listed,
+    file: ListedTranscript,
     from: ReadPosition,
 }
 
@@ -190,7 +190,7 @@ async fn store_batches(store: &Store, batches: Vec<TranscriptBatch>) -> Result<(
     store.put_transcripts(step).await
 }
 
-fn unread_files(files: Vec<Listed>, read: Vec<FileRead>, watch_list: &WatchList) -> Vec<Work> {
+fn unread_files(files: Vec<ListedTranscript>, read: Vec<FileRead>, watch_list: &WatchList) -> Vec<Work> {
     let read: HashMap<_, _> = read.into_iter().map(|f| (f.path.clone(), f)).collect();
     let mut work: Vec<_> = files
         .into_iter()
@@ -302,7 +302,7 @@ fn read_session_again(reader: &mut LineReader, work: &Work) -> std::io::Result<O
     Ok(all)
 }
 
-fn batch(file: &Listed, found: &FastScan, place: ReadPosition, anew: bool) -> TranscriptBatch {
+fn batch(file: &ListedTranscript, found: &FastScan, place: ReadPosition, anew: bool) -> TranscriptBatch {
     let t = &file.transcript;
     let mut session = empty_session(&t.session_id);
     session.merge(found, file.born_at, t.agent.is_empty());

@@ -62,7 +62,7 @@ impl LineReader {
             file.seek(SeekFrom::Start(read_to))?;
             read_to += self.lines(&mut file, &mut each, &mut enough)?;
         }
-        let mark = if read_to == from.read_to { from.mark } else { mark(&file, read_to)? };
+        let mark = if read_to == from.read_to { from.mark } else { hash_before(&file, read_to)? };
         Ok(ReadOutcome::Read(ReadPosition { dev: about.dev(), inode: about.ino(), read_to, mark }))
     }
 
@@ -132,11 +132,11 @@ pub(super) fn open(path: &Path) -> io::Result<Option<File>> {
 
 fn is_same_file(file: &File, about: &Metadata, from: ReadPosition) -> io::Result<bool> {
     let same_file = (about.dev(), about.ino()) == (from.dev, from.inode);
-    Ok(same_file && about.len() >= from.read_to && mark(file, from.read_to)? == from.mark)
+    Ok(same_file && about.len() >= from.read_to && hash_before(file, from.read_to)? == from.mark)
 }
 
 /// A hash of the last bytes before `read_to`.
-fn mark(file: &File, read_to: u64) -> io::Result<u64> {
+fn hash_before(file: &File, read_to: u64) -> io::Result<u64> {
     let mut bytes = [0; MARK_BYTES as usize];
     let len = read_to.min(MARK_BYTES);
     let bytes = &mut bytes[..len as usize];
@@ -146,7 +146,7 @@ fn mark(file: &File, read_to: u64) -> io::Result<u64> {
         Err(e) if e.kind() == ErrorKind::UnexpectedEof => return Ok(0),
         Err(e) => return Err(e),
     }
-    Ok(Fnv::of(bytes).max(1))
+    Ok(Fnv::hash_bytes(bytes).max(1))
 }
 
 #[cfg(test)]

@@ -6,13 +6,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use flightdeck_core::usage::enrichment::{Counted, Enrichment, Fold, TranscriptFile};
+use flightdeck_core::usage::enrichment::{CountedMessage, Enrichment, Fold, TranscriptFile};
 use flightdeck_core::usage::session_files::AgentNote;
 
 use super::agent_notes::AgentNotes;
 use super::fast_scan::title;
 use super::line_reader::{LineReader, ReadOutcome, ReadPosition};
-use super::locate::{Transcript, born_at, subagents_folder};
+use super::locate::{LocatedTranscript, born_at, subagents_folder};
 use super::standalone_scan::empty_session;
 use crate::store::{FileRead, SessionRead, TitledBy, TranscriptBatch};
 
@@ -33,7 +33,7 @@ pub struct LiveSession {
 
 /// The result of one step.
 #[derive(Debug)]
-pub struct Step {
+pub struct ReadStep {
     pub batch: TranscriptBatch,
     /// There is more to read.
     pub more: bool,
@@ -62,7 +62,7 @@ impl LiveSession {
     }
 
     pub fn known(&self) -> &Enrichment {
-        self.fold.known()
+        self.fold.enrichment()
     }
 
     pub fn agent_notes(&mut self) -> BTreeMap<String, AgentNote> {
@@ -70,7 +70,7 @@ impl LiveSession {
     }
 
     /// Reads new lines, up to a bound. `None` if there are none.
-    pub fn step(&mut self, reader: &mut LineReader) -> io::Result<Option<Step>> {
+    pub fn step(&mut self, reader: &mut LineReader) -> io::Result<Option<ReadStep>> {
         let mut counted = BTreeMap::new();
         let mut changed = Vec::new();
         let mut budget = STEP_BYTES;
@@ -109,11 +109,11 @@ impl LiveSession {
         }
         let batch = self.batch(&changed, counted.into_values().collect());
         self.anew = false;
-        Ok(Some(Step { batch, more }))
+        Ok(Some(ReadStep { batch, more }))
     }
 
     /// A file was replaced: its old lines must not count beside its new ones.
-    fn start_again(&mut self, reader: &mut LineReader) -> io::Result<Option<Step>> {
+    fn start_again(&mut self, reader: &mut LineReader) -> io::Result<Option<ReadStep>> {
         tracing::info!(
             session = %self.session_id,
             "a transcript was replaced; all transcripts of the session are read again"
@@ -141,19 +141,19 @@ impl LiveSession {
         agent: &str,
         from: ReadPosition,
         budget: u64,
-        counted: &mut BTreeMap<u128, Counted>,
+        counted: &mut BTreeMap<u128, CountedMessage>,
     ) -> io::Result<ReadOutcome> {
         let source = if agent.is_empty() { TranscriptFile::Main } else { TranscriptFile::Agent(agent) };
         let bytes = std::cell::Cell::new(0_u64);
         let each = |line: &[u8]| {
             bytes.set(bytes.get() + line.len() as u64 + 1);
-            counted.extend(self.fold.take(source, line).map(|c| (c.key.0, c)));
+            counted.extend(self.fold.count_line(source, line).map(|c| (c.key.0, c)));
         };
         reader.read_new_lines(path, from, each, || bytes.get() >= budget)
     }
 
-    fn batch(&self, changed: &[PathBuf], counted: Vec<Counted>) -> TranscriptBatch {
-        let known = self.fold.known();
+    fn batch(&self, changed: &[PathBuf], counted: Vec<CountedMessage>) -> TranscriptBatch {
+        let known = self.fold.enrichment();
         let titles = [
             (&known.custom_title, TitledBy::Person),
             (&known.ai_title, TitledBy::Model),
@@ -195,7 +195,7 @@ impl LiveSession {
 
 /// The session that a path belongs to, if it is that of a transcript.
 pub fn session_id_of(path: &Path) -> Option<SessionId> {
-    Transcript::from_path(path).map(|t| t.session_id)
+    LocatedTranscript::from_path(path).map(|t| t.session_id)
 }
 
 #[cfg(test)]

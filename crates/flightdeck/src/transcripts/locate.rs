@@ -14,7 +14,7 @@ use flightdeck_core::time::Timestamp;
 const DEPTH_MAX: usize = 6;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Transcript {
+pub struct LocatedTranscript {
     pub path: PathBuf,
     pub session_id: SessionId,
     /// Empty for the main file.
@@ -23,8 +23,8 @@ pub struct Transcript {
 
 /// A transcript on disk.
 #[derive(Clone, Debug)]
-pub struct Listed {
-    pub transcript: Transcript,
+pub struct ListedTranscript {
+    pub transcript: LocatedTranscript,
     pub bytes: u64,
     pub changed_at: Timestamp,
     pub born_at: Timestamp,
@@ -32,7 +32,7 @@ pub struct Listed {
     pub inode: u64,
 }
 
-impl Transcript {
+impl LocatedTranscript {
     /// `None` if the path is not that of a transcript, or not UTF-8.
     pub fn from_path(path: &Path) -> Option<Self> {
         let stem = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
@@ -76,14 +76,14 @@ pub fn subagents_folder(main: &Path) -> PathBuf {
 }
 
 /// Every transcript below a folder, in no order. Skips what cannot be read: it may be readable the next time.
-pub fn list(folder: &Path) -> Vec<Listed> {
+pub fn list(folder: &Path) -> Vec<ListedTranscript> {
     let mut found = Vec::new();
     // The depth ends the search if a link leads back up.
     visit(folder, DEPTH_MAX, &mut found);
     found
 }
 
-fn visit(folder: &Path, depth: usize, found: &mut Vec<Listed>) {
+fn visit(folder: &Path, depth: usize, found: &mut Vec<ListedTranscript>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let path = entry.path();
@@ -100,10 +100,12 @@ fn visit(folder: &Path, depth: usize, found: &mut Vec<Listed>) {
 }
 
 /// `None` if the path is not that of a transcript.
-pub fn stat_transcript(path: &Path) -> io::Result<Option<Listed>> {
+pub fn stat_transcript(path: &Path) -> io::Result<Option<ListedTranscript>> {
     let about = fs::metadata(path)?;
-    let Some(transcript) = Transcript::from_path(path).filter(|_| about.is_file()) else { return Ok(None) };
-    Ok(Some(Listed {
+    let Some(transcript) = LocatedTranscript::from_path(path).filter(|_| about.is_file()) else {
+        return Ok(None);
+    };
+    Ok(Some(ListedTranscript {
         transcript,
         bytes: about.len(),
         changed_at: Timestamp::from_millis(about.mtime().saturating_mul(1000)),
@@ -126,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_path_names_the_session_and_the_agent() {
-        let of = |p: &str| Transcript::from_path(Path::new(p)).map(|t| (t.session_id, t.agent));
+        let of = |p: &str| LocatedTranscript::from_path(Path::new(p)).map(|t| (t.session_id, t.agent));
         let named = |s: &str, a: &str| Some((s.into(), a.to_owned()));
         assert_eq!(of("/p/-home/s-1.jsonl"), named("s-1", ""));
         assert_eq!(of("/p/-home/s-1/subagents/agent-a7.jsonl"), named("s-1", "a7"));

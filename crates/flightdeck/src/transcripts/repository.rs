@@ -23,7 +23,7 @@ pub struct FoundRepository {
 }
 
 /// The nearest repository at or above a folder. `None` if there is none, or it cannot be read.
-pub fn find(folder: &Path) -> Option<FoundRepository> {
+pub fn find_repository(folder: &Path) -> Option<FoundRepository> {
     if !folder.is_absolute() {
         return None;
     }
@@ -95,13 +95,13 @@ pub fn small_file(path: &Path) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn put(path: PathBuf, text: &str) {
+    fn write_file(path: PathBuf, text: &str) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
     fn branch_at(folder: &Path) -> Option<String> {
-        find(folder)?.repository.branch
+        find_repository(folder)?.repository.branch
     }
 
     #[test]
@@ -110,11 +110,11 @@ mod tests {
         let top = dir.path().join("api");
         let below = top.join("src/deep");
         fs::create_dir_all(&below).unwrap();
-        put(top.join(".git/HEAD"), "ref: refs/heads/fix/the-parser\n");
+        write_file(top.join(".git/HEAD"), "ref: refs/heads/fix/the-parser\n");
         assert_eq!(branch_at(&below).as_deref(), Some("fix/the-parser"));
-        put(top.join(".git/HEAD"), "6c3f1de0b7f5b0c7a9a1c2d3e4f5061728394a5b\n");
+        write_file(top.join(".git/HEAD"), "6c3f1de0b7f5b0c7a9a1c2d3e4f5061728394a5b\n");
         assert_eq!(branch_at(&top).as_deref(), Some("detached at 6c3f1de"));
-        put(top.join(".git/HEAD"), "ref: refs/heads/.invalid\n");
+        write_file(top.join(".git/HEAD"), "ref: refs/heads/.invalid\n");
         assert_eq!(branch_at(&top), None);
     }
 
@@ -123,24 +123,24 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (main, tree) = (dir.path().join("api"), dir.path().join("trees/fix"));
         let admin = main.join(".git/worktrees/fix");
-        put(main.join(".git/HEAD"), "ref: refs/heads/main\n");
-        put(admin.join("HEAD"), "ref: refs/heads/fix-1\n");
-        put(admin.join("commondir"), "../..\n");
-        put(tree.join(".git"), &format!("gitdir: {}\n", admin.display()));
-        let found = find(&tree.join("src")).unwrap();
+        write_file(main.join(".git/HEAD"), "ref: refs/heads/main\n");
+        write_file(admin.join("HEAD"), "ref: refs/heads/fix-1\n");
+        write_file(admin.join("commondir"), "../..\n");
+        write_file(tree.join(".git"), &format!("gitdir: {}\n", admin.display()));
+        let found = find_repository(&tree.join("src")).unwrap();
         let worktree = found.repository.worktree.unwrap();
         assert_eq!(found.repository.branch.as_deref(), Some("fix-1"));
         assert_eq!((worktree.name.as_str(), Path::new(&worktree.main)), ("fix", main.as_path()));
         assert_eq!((Path::new(&worktree.top), found.git_dir), (tree.as_path(), admin));
-        assert_eq!(find(&main).unwrap().repository.worktree, None);
+        assert_eq!(find_repository(&main).unwrap().repository.worktree, None);
     }
 
     #[test]
     fn a_submodule_is_a_repository_and_not_a_worktree() {
         let dir = tempfile::tempdir().unwrap();
-        put(dir.path().join("api/.git/modules/lib/HEAD"), "ref: refs/heads/lib-main\n");
-        put(dir.path().join("api/lib/.git"), "gitdir: ../.git/modules/lib\n");
-        let found = find(&dir.path().join("api/lib")).unwrap().repository;
+        write_file(dir.path().join("api/.git/modules/lib/HEAD"), "ref: refs/heads/lib-main\n");
+        write_file(dir.path().join("api/lib/.git"), "gitdir: ../.git/modules/lib\n");
+        let found = find_repository(&dir.path().join("api/lib")).unwrap().repository;
         assert_eq!((found.branch.as_deref(), found.worktree), (Some("lib-main"), None));
     }
 
@@ -148,14 +148,14 @@ mod tests {
     fn folders_that_are_not_a_repository_are_skipped() {
         let dir = tempfile::tempdir().unwrap();
         let top = dir.path().join("api");
-        put(top.join(".git/HEAD"), "ref: refs/heads/main\n");
+        write_file(top.join(".git/HEAD"), "ref: refs/heads/main\n");
         fs::create_dir_all(top.join("a/.git")).unwrap();
-        put(top.join("b/.git"), &"x".repeat(100_000));
-        put(top.join("c/.git"), "gitdir: /nowhere\n");
+        write_file(top.join("b/.git"), &"x".repeat(100_000));
+        write_file(top.join("c/.git"), "gitdir: /nowhere\n");
         for folder in ["a", "b", "c", "gone/away"] {
             assert_eq!(branch_at(&top.join(folder)).as_deref(), Some("main"), "{folder}");
         }
-        assert_eq!(find(Path::new("relative")), None);
-        assert_eq!(find(dir.path()).and_then(|f| f.repository.branch).as_deref(), None);
+        assert_eq!(find_repository(Path::new("relative")), None);
+        assert_eq!(find_repository(dir.path()).and_then(|f| f.repository.branch).as_deref(), None);
     }
 }

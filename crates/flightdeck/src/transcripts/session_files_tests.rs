@@ -1,7 +1,7 @@
 //! A session's repository and tasks are on its card.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flightdeck_core::log::from_registry;
 use serde_json::{Value, json};
@@ -9,34 +9,40 @@ use serde_json::{Value, json};
 use super::follow_tests::{EngineWithTranscripts, Stage, answer, block_on, out};
 use crate::clock;
 
-fn put(path: &Path, text: &str) {
+fn replace_file(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     // As git does: a new file replaces the old one.
     fs::write(path.with_extension("lock"), text).unwrap();
     fs::rename(path.with_extension("lock"), path).unwrap();
 }
 
+/// The repository `api` on branch `one`, and its worktree `fix` on branch `two`.
+fn repository_with_worktree(folder: &Path) -> (PathBuf, PathBuf) {
+    let (api, fix) = (folder.join("api"), folder.join("fix"));
+    replace_file(&api.join(".git/HEAD"), "ref: refs/heads/one\n");
+    replace_file(&api.join(".git/worktrees/fix/HEAD"), "ref: refs/heads/two\n");
+    replace_file(&api.join(".git/worktrees/fix/commondir"), "../..\n");
+    replace_file(&fix.join(".git"), &format!("gitdir: {}/.git/worktrees/fix\n", api.display()));
+    (api, fix)
+}
+
 #[test]
 fn a_card_shows_the_branch_of_the_current_working_directory() {
     block_on(async {
         let stage = Stage::new();
-        let (api, fix) = (stage.folder.path().join("api"), stage.folder.path().join("fix"));
-        put(&api.join(".git/HEAD"), "ref: refs/heads/one\n");
-        put(&api.join(".git/worktrees/fix/HEAD"), "ref: refs/heads/two\n");
-        put(&api.join(".git/worktrees/fix/commondir"), "../..\n");
-        put(&fix.join(".git"), &format!("gitdir: {}/.git/worktrees/fix\n", api.display()));
+        let (api, fix) = repository_with_worktree(stage.folder.path());
         let daemon = stage.daemon().await;
         daemon.hook_in(&stage, "s", "SessionStart", &api).await;
         let card = daemon.until("s", |c| c["git_branch"] == "one").await;
         assert_eq!((&card["tokens"], &card["project"]["worktree"]), (&Value::Null, &Value::Null));
         // The person changes the branch in another terminal: nothing but the disk tells.
         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-        put(&api.join(".git/HEAD"), "ref: refs/heads/three\n");
+        replace_file(&api.join(".git/HEAD"), "ref: refs/heads/three\n");
         daemon.until("s", |c| c["git_branch"] == "three").await;
         daemon.hook_in(&stage, "s", "UserPromptSubmit", &fix).await;
         let card = daemon.until("s", |c| c["git_branch"] == "two").await;
         assert_eq!((&card["project"]["worktree"], &card["project"]["name"]), (&json!("fix"), &json!("api")));
-        put(&api.join(".git/worktrees/fix/HEAD"), "ref: refs/heads/four\n");
+        replace_file(&api.join(".git/worktrees/fix/HEAD"), "ref: refs/heads/four\n");
         daemon.until("s", |c| c["git_branch"] == "four").await;
         daemon.stop().await;
     });
@@ -46,11 +52,7 @@ fn a_card_shows_the_branch_of_the_current_working_directory() {
 fn a_worktree_counts_as_its_project() {
     block_on(async {
         let stage = Stage::new();
-        let (api, fix) = (stage.folder.path().join("api"), stage.folder.path().join("fix"));
-        put(&api.join(".git/HEAD"), "ref: refs/heads/one\n");
-        put(&api.join(".git/worktrees/fix/HEAD"), "ref: refs/heads/two\n");
-        put(&api.join(".git/worktrees/fix/commondir"), "../..\n");
-        put(&fix.join(".git"), &format!("gitdir: {}/.git/worktrees/fix\n", api.display()));
+        let (api, fix) = repository_with_worktree(stage.folder.path());
         let daemon = stage.daemon().await;
         daemon.hook_in(&stage, "s", "SessionStart", &fix.join("web")).await;
         let card = daemon.until("s", |c| c["git_branch"] == "two").await;
@@ -66,7 +68,7 @@ fn the_clients_own_task_list_is_on_the_card() {
         let stage = Stage::new();
         Stage::write(&stage.main("s"), &answer("a", 1, 5));
         let tasks = stage.folder.path().join("tasks/s");
-        put(&tasks.join("1.json"), r#"{"id":"1","subject":"Write it","status":"in_progress"}"#);
+        replace_file(&tasks.join("1.json"), r#"{"id":"1","subject":"Write it","status":"in_progress"}"#);
         let daemon = stage.daemon().await;
         daemon.hook(&stage, "s", "UserPromptSubmit").await;
         let card = daemon.until("s", |c| c["progress_items"][0]["status"] == "in_progress").await;
@@ -74,8 +76,8 @@ fn the_clients_own_task_list_is_on_the_card() {
             card["progress_items"],
             json!([{"id": "1", "title": "Write it", "status": "in_progress"}])
         );
-        put(&tasks.join("1.json"), r#"{"id":"1","subject":"Write it","status":"completed"}"#);
-        put(&tasks.join("2.json"), r#"{"id":"2","subject":"Test it","status":"pending"}"#);
+        replace_file(&tasks.join("1.json"), r#"{"id":"1","subject":"Write it","status":"completed"}"#);
+        replace_file(&tasks.join("2.json"), r#"{"id":"2","subject":"Test it","status":"pending"}"#);
         daemon.hook(&stage, "s", "Stop").await;
         let card = daemon.until("s", |c| c["progress_items"][1]["id"] == "2").await;
         assert_eq!(card["progress_items"][0]["status"], "completed");

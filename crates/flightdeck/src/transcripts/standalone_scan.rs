@@ -11,9 +11,9 @@ use jiff::tz::TimeZone;
 
 use super::fast_scan::FastScan;
 use super::line_reader::{LineReader, ReadPosition};
-use super::locate::{Listed, list};
+use super::locate::{ListedTranscript, list};
 use crate::store::{SessionRead, Title};
-use crate::usage::{Report, Tally};
+use crate::usage::{Report, UsageTally};
 
 /// The usage of everything below `projects`, and the number of files that could not be read.
 pub fn report(
@@ -44,7 +44,7 @@ pub fn report(
     sessions.sort_by(|(a, _), (b, _)| {
         (a.first_at, a.born_at, &a.session_id).cmp(&(b.first_at, b.born_at, &b.session_id))
     });
-    let mut tally = Tally::new(prices, zone, since, now);
+    let mut tally = UsageTally::new(prices, zone, since, now);
     for (session, files) in &sessions {
         for found in files {
             // The last line of a message counts, and the tally keeps the first that it gets.
@@ -55,7 +55,7 @@ pub fn report(
     (tally.report(), failed)
 }
 
-fn scan_all(files: &[Listed]) -> Vec<(&Listed, FastScan)> {
+fn scan_all(files: &[ListedTranscript]) -> Vec<(&ListedTranscript, FastScan)> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(files.len().max(1));
     let next = AtomicUsize::new(0);
     let work = || {
@@ -103,7 +103,7 @@ impl SessionRead {
             self.cwd = found.cwd.clone().or(self.cwd.take());
         }
         if main {
-            Title::keep(&mut self.title, found.title.clone());
+            Title::replace_if_better(&mut self.title, found.title.clone());
         }
     }
 }

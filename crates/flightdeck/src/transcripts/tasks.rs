@@ -22,7 +22,7 @@ struct Task {
 }
 
 /// The folder of a session's tasks, from the path of its main transcript.
-pub fn folder(main: &Path) -> Option<std::path::PathBuf> {
+pub fn tasks_folder(main: &Path) -> Option<std::path::PathBuf> {
     let projects = main.ancestors().nth(2).filter(|p| p.file_name().is_some_and(|n| n == "projects"))?;
     Some(projects.parent()?.join("tasks").join(main.file_stem()?))
 }
@@ -30,13 +30,14 @@ pub fn folder(main: &Path) -> Option<std::path::PathBuf> {
 /// The tasks in their order. Skips a file that cannot be read: it may be incomplete, and the next read finds it.
 pub fn read(folder: &Path) -> Vec<Todo> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(ENTRIES_MAX);
-    let mut places: Vec<u64> = entries.filter_map(|e| place(&e.file_name().to_string_lossy())).collect();
+    let mut places: Vec<u64> =
+        entries.filter_map(|e| task_number(&e.file_name().to_string_lossy())).collect();
     places.sort_unstable();
     let todos = places.into_iter().filter_map(|place| task(folder, place));
     todos.take(TODOS_MAX).collect()
 }
 
-fn place(name: &str) -> Option<u64> {
+fn task_number(name: &str) -> Option<u64> {
     name.strip_suffix(".json")?.parse().ok()
 }
 
@@ -70,7 +71,7 @@ mod tests {
 
     #[test]
     fn the_folder_of_tasks_is_beside_projects() {
-        let of = |p: &str| folder(Path::new(p));
+        let of = |p: &str| tasks_folder(Path::new(p));
         assert_eq!(of("/c/projects/-w-api/s-1.jsonl").as_deref(), Some(Path::new("/c/tasks/s-1")));
         assert_eq!(of("/c/elsewhere/-w-api/s-1.jsonl"), None);
     }

@@ -11,7 +11,7 @@ use std::time::Instant;
 use flightdeck_core::limits::QUIET_AFTER;
 use flightdeck_core::time::Timestamp;
 
-use super::locate::Transcript;
+use super::locate::LocatedTranscript;
 
 /// Most files that wait to be checked: a restored backup touches thousands, and none of them is a live session.
 const WAITING_MAX: usize = 256;
@@ -26,7 +26,7 @@ pub(super) struct UnhookedSessions {
 impl UnhookedSessions {
     /// A transcript that is not followed changed. Only a main transcript counts; older clients wrote a subagent's beside it.
     pub(super) fn note_change(&mut self, path: &Path, at: Instant) {
-        let main = Transcript::from_path(path)
+        let main = LocatedTranscript::from_path(path)
             .is_some_and(|t| t.agent.is_empty() && !t.session_id.starts_with("agent-"));
         if main && self.due.len() < WAITING_MAX {
             self.due.entry(path.to_owned()).or_insert(at);

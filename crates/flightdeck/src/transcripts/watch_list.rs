@@ -10,25 +10,25 @@ use flightdeck_core::time::Timestamp;
 use flightdeck_core::view::card::Card;
 use tokio::sync::Notify;
 
-use super::locate::{Transcript, find_main, main_path, reported_path, subagents_folder};
+use super::locate::{LocatedTranscript, find_main, main_path, reported_path, subagents_folder};
 use crate::engine::TranscriptWatch;
 
 /// The sessions to follow. Cloning clones the handle.
 #[derive(Clone, Debug, Default)]
 pub struct WatchList {
-    shared: Arc<Shared>,
+    shared: Arc<SharedWatchState>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
-    state: Mutex<State>,
+struct SharedWatchState {
+    state: Mutex<WatchState>,
     wake: Notify,
     /// The client's folder of transcripts, for sessions whose transcript path is not known.
     projects: Option<PathBuf>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct WatchState {
     /// Sessions with new events, and where their transcripts are.
     touched: BTreeMap<SessionId, TouchedSession>,
     forgotten: BTreeSet<SessionId>,
@@ -53,7 +53,7 @@ pub(super) struct TouchedSession {
 
 impl WatchList {
     pub fn new(projects: Option<PathBuf>) -> Self {
-        Self { shared: Arc::new(Shared { projects, ..Shared::default() }) }
+        Self { shared: Arc::new(SharedWatchState { projects, ..SharedWatchState::default() }) }
     }
 
     pub fn follows(&self, session_id: &SessionId) -> bool {
@@ -61,7 +61,7 @@ impl WatchList {
     }
 
     /// Whether this file is read for a card. A file of the same session in another folder is not.
-    pub fn follows_file(&self, transcript: &Transcript) -> bool {
+    pub fn follows_file(&self, transcript: &LocatedTranscript) -> bool {
         let state = self.state();
         let main = state.followed.get(&transcript.session_id);
         main.is_some_and(|m| transcript.path == *m || transcript.path.starts_with(subagents_folder(m)))
@@ -78,7 +78,7 @@ impl WatchList {
         let found = if path.exists() { Some(path) } else { find_main(projects?, &path) };
         // A hook may have named the file of another session.
         found.filter(|path| {
-            Transcript::from_path(path).is_some_and(|t| t.session_id == card.id && t.agent.is_empty())
+            LocatedTranscript::from_path(path).is_some_and(|t| t.session_id == card.id && t.agent.is_empty())
         })
     }
 
@@ -107,7 +107,7 @@ impl WatchList {
         self.state().followed.insert(session_id.to_owned(), main.to_owned());
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    fn state(&self) -> std::sync::MutexGuard<'_, WatchState> {
         // The maps are consistent after every statement, so a poisoned lock is safe to use.
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -25,14 +25,14 @@ impl<L> Bounded<L> {
 }
 
 impl<L: Listener> Listener for Bounded<L> {
-    type Io = Counted<L::Io>;
+    type Io = CountedStream<L::Io>;
     type Addr = L::Addr;
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         // The semaphore is never closed, so this waits until a place is free.
         let place = Arc::clone(&self.free).acquire_owned().await.ok();
         let (io, addr) = self.listener.accept().await;
-        (Counted { io, _place: place }, addr)
+        (CountedStream { io, _place: place }, addr)
     }
 
     fn local_addr(&self) -> io::Result<Self::Addr> {
@@ -42,12 +42,12 @@ impl<L: Listener> Listener for Bounded<L> {
 
 /// A connection that gives its place back when it ends.
 #[derive(Debug)]
-pub struct Counted<IO> {
+pub struct CountedStream<IO> {
     io: IO,
     _place: Option<OwnedSemaphorePermit>,
 }
 
-impl<IO: AsyncRead + Unpin> AsyncRead for Counted<IO> {
+impl<IO: AsyncRead + Unpin> AsyncRead for CountedStream<IO> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -57,7 +57,7 @@ impl<IO: AsyncRead + Unpin> AsyncRead for Counted<IO> {
     }
 }
 
-impl<IO: AsyncWrite + Unpin> AsyncWrite for Counted<IO> {
+impl<IO: AsyncWrite + Unpin> AsyncWrite for CountedStream<IO> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.io).poll_write(cx, bytes)
     }

@@ -16,7 +16,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 use crate::health::Health;
-use crate::secret::same;
+use crate::secret::equal_in_constant_time;
 
 /// Allows the page's own script, style and data; nothing from another origin, nothing inline.
 const CONTENT_POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -96,7 +96,7 @@ impl Gate {
 
     /// The response to a request that is not admitted.
     pub fn refusal(&self, request: &Request) -> Option<Response> {
-        let (status, why) = self.check(request).err()?;
+        let (status, why) = self.check_request(request).err()?;
         self.health.metrics.refused.fetch_add(1, Ordering::Relaxed);
         if status == StatusCode::UNAUTHORIZED && wants_page(request) {
             return Some(token_page(request));
@@ -110,12 +110,12 @@ impl Gate {
         HeaderValue::from_str(&format!("{TOKEN_COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/")).ok()
     }
 
-    fn check(&self, request: &Request) -> Result<(), (StatusCode, String)> {
+    fn check_request(&self, request: &Request) -> Result<(), (StatusCode, String)> {
         let headers = request.headers();
         let hosts = self.hosts();
         let public = self.public_host.iter().filter(|_| self.token.is_some() || brings_a_key(request));
         let ours = |host: &str| hosts.iter().chain(public).any(|own| own.eq_ignore_ascii_case(host));
-        if headers.get_all(HOST).iter().count() > 1 || !text(headers, HOST).is_some_and(ours) {
+        if headers.get_all(HOST).iter().count() > 1 || !header_text(headers, HOST).is_some_and(ours) {
             let known = hosts.join(", ");
             let why =
                 format!("this daemon answers only as {known}; add other names to `hosts` in config.toml");
@@ -142,10 +142,10 @@ impl Gate {
         if headers.get_all(ORIGIN).iter().any(|o| !self.is_own_origin(o)) {
             return foreign("another site may not speak to this daemon");
         }
-        match text(headers, &SEC_FETCH_SITE) {
+        match header_text(headers, &SEC_FETCH_SITE) {
             None | Some("same-origin" | "none") => Ok(()),
             // Another port of this machine may link here, but not read or post.
-            Some("same-site") if text(headers, &SEC_FETCH_MODE) == Some("navigate") => Ok(()),
+            Some("same-site") if header_text(headers, &SEC_FETCH_MODE) == Some("navigate") => Ok(()),
             Some(_) => foreign("another site may not speak to this daemon"),
         }
     }
@@ -182,12 +182,12 @@ fn host(name: &str, port: u16) -> String {
     }
 }
 
-fn text(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
+fn header_text(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok()
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
-    let kind = text(headers, CONTENT_TYPE).unwrap_or_default();
+    let kind = header_text(headers, CONTENT_TYPE).unwrap_or_default();
     kind.split(';').next().is_some_and(|k| k.trim().eq_ignore_ascii_case("application/json"))
 }
 
@@ -199,16 +199,19 @@ fn brings_a_key(request: &Request) -> bool {
 
 fn has_token(request: &Request, token: &str) -> bool {
     let headers = request.headers();
-    let bearer = text(headers, AUTHORIZATION).and_then(|a| a.strip_prefix("Bearer "));
-    let cookies = text(headers, COOKIE).unwrap_or_default();
+    let bearer = header_text(headers, AUTHORIZATION).and_then(|a| a.strip_prefix("Bearer "));
+    let cookies = header_text(headers, COOKIE).unwrap_or_default();
     let cookie = cookies.split(';').find_map(|c| c.trim().strip_prefix(TOKEN_COOKIE)?.strip_prefix('='));
-    [bearer, cookie, token_in_query(request)].into_iter().flatten().any(|given| same(given, token))
+    [bearer, cookie, token_in_query(request)]
+        .into_iter()
+        .flatten()
+        .any(|given| equal_in_constant_time(given, token))
 }
 
 /// True for a browser that opens the board; programs get JSON.
 fn wants_page(request: &Request) -> bool {
     request.method() == Method::GET
-        && text(request.headers(), ACCEPT).is_some_and(|kinds| kinds.contains("text/html"))
+        && header_text(request.headers(), ACCEPT).is_some_and(|kinds| kinds.contains("text/html"))
 }
 
 /// A form that puts the token into the address; the response to that sets the cookie.

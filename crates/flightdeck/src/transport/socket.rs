@@ -22,7 +22,7 @@ use crate::app::{
     App, AppError, AppReply, Arguments, EffortVerdict, Handle, HandleHook, HookAnswer, HookWaits,
     IncomingHook, OrderedRestart, ReceivedHook, ScriptCall,
 };
-use crate::frame::{FRAME_BYTES_MAX, Frame};
+use crate::frame::{EventFrame, FRAME_BYTES_MAX};
 
 /// Connections served at once. A hook needs one for a few milliseconds; more wait in the kernel's backlog.
 pub const CONNECTIONS_MAX: usize = 1024;
@@ -30,6 +30,11 @@ pub const CONNECTIONS_MAX: usize = 1024;
 const ACCEPT_RETRY_AFTER: Duration = Duration::from_millis(50);
 /// Buffer that a connection keeps between two lines. Most lines fit, and a 20 MB hook does not stay in memory.
 const LINE_BYTES_KEPT_MAX: usize = 64 * 1024;
+
+/// How the line begins with which `flightdeck hook` confirms a verdict.
+const CONFIRMATION: &[u8] = br#"{"printed""#;
+/// A sender that still has its connection after this time has read its reply: a hook waits 50 ms for it, and a script half a second.
+const READ_WITHIN: Duration = Duration::from_secs(1);
 
 pub async fn serve(listener: UnixListener, app: App) {
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
@@ -66,34 +71,36 @@ pub(crate) async fn serve_connection(stream: UnixStream, app: App) -> std::io::R
             let why = format!("a line may be {FRAME_BYTES_MAX} bytes long");
             return write.write_all(&invalid(why)).await;
         }
-        let frame = Frame::parse(&line);
+        let frame = EventFrame::parse(&line);
         match frame.map(|frame| (action(&frame.cmd), frame)) {
-            Ok((Some(Action::Hook), frame)) => {
+            Ok((Some(SocketAction::Hook), frame)) => {
                 let bytes = line.len();
                 // A held hook may wait for minutes: its line does not stay in memory.
                 line = Vec::new();
                 hook(frame, bytes, &app, &mut lines, &mut write).await?;
             }
-            Ok((Some(Action::Subscribe), frame)) => {
+            Ok((Some(SocketAction::Subscribe), frame)) => {
                 return subscribe(frame.args, &app, &mut lines, write).await;
             }
-            Ok((Some(Action::Supervise), frame)) => {
+            Ok((Some(SocketAction::Supervise), frame)) => {
                 return supervise(frame.args, &app, &mut lines, write).await;
             }
-            Ok((Some(Action::StatusLine), frame)) => {
+            Ok((Some(SocketAction::StatusLine), frame)) => {
                 let reply = app.receive_status_line(&frame.args, frame.env).await;
                 write.write_all(&reply_line(reply.map(AppReply::from))).await?;
             }
-            Ok((Some(Action::EngineHook(call)), frame)) => {
+            Ok((Some(SocketAction::EngineHook(call)), frame)) => {
                 let arguments = Arguments::new(frame.args);
                 let script = ScriptCall { arguments, env: frame.env, bytes: line.len() };
                 let (reply, verdict) = call(&app, script).await;
                 write.write_all(&reply).await?;
-                if let Some(verdict) = verdict {
+                if let Some(verdict) = verdict
+                    && has_verdict(&mut lines, Confirms::No).await
+                {
                     app.note_verdict(verdict).await;
                 }
             }
-            Ok((Some(Action::Call(call)), frame)) => {
+            Ok((Some(SocketAction::Call(call)), frame)) => {
                 write.write_all(&call(&app, Arguments::new(frame.args)).await).await?;
             }
             Ok((None, frame)) => write.write_all(&unknown_command(&frame.cmd)).await?,
@@ -114,19 +121,19 @@ async fn read_line(lines: &mut BufReader<OwnedReadHalf>, line: &mut Vec<u8>) -> 
     Ok(!line.is_empty())
 }
 
-type Line<'a> = Pin<Box<dyn Future<Output = Vec<u8>> + Send + 'a>>;
+type LineReply<'a> = Pin<Box<dyn Future<Output = Vec<u8>> + Send + 'a>>;
 
-type HookLine<'a> = Pin<Box<dyn Future<Output = (Vec<u8>, Option<EffortVerdict>)> + Send + 'a>>;
+type ScriptHookReply<'a> = Pin<Box<dyn Future<Output = (Vec<u8>, Option<EffortVerdict>)> + Send + 'a>>;
 
 /// What a command does.
-enum Action {
+enum SocketAction {
     /// One reply.
-    Call(for<'a> fn(&'a App, Arguments) -> Line<'a>),
+    Call(for<'a> fn(&'a App, Arguments) -> LineReply<'a>),
     /// A reply when the event is stored, and a second one with the verdict.
     Hook,
     StatusLine,
     /// A hook that a script sends: one reply. Its verdict is recorded after the reply was written.
-    EngineHook(for<'a> fn(&'a App, ScriptCall) -> HookLine<'a>),
+    EngineHook(for<'a> fn(&'a App, ScriptCall) -> ScriptHookReply<'a>),
     /// Sends changes until the viewer disconnects.
     Subscribe,
     /// Sends orders until the supervisor disconnects.
@@ -141,7 +148,7 @@ macro_rules! actions {
             $(http $method:ident $path:literal $(by $handler:ident)? $(, $about:literal)? [$($responses:tt)*];)*
         }
     )*) => {
-        fn action(command: &str) -> Option<Action> {
+        fn action(command: &str) -> Option<SocketAction> {
             let named = ALIASES.iter().find(|(alias, _)| *alias == command);
             match named.map_or(command, |(_, command)| command) {
                 $($($command => Some(action_of!($request $($special)?)),)?)*
@@ -153,22 +160,22 @@ macro_rules! actions {
 
 macro_rules! action_of {
     ($request:ident) => {
-        Action::Call(|app, args| Box::pin(call::<$request>(app, args)))
+        SocketAction::Call(|app, args| Box::pin(call::<$request>(app, args)))
     };
     ($request:ident hook) => {
-        Action::Hook
+        SocketAction::Hook
     };
     ($request:ident engine_hook) => {
-        Action::EngineHook(|app, call| Box::pin(engine_hook::<$request>(app, call)))
+        SocketAction::EngineHook(|app, call| Box::pin(engine_hook::<$request>(app, call)))
     };
     ($request:ident status_line) => {
-        Action::StatusLine
+        SocketAction::StatusLine
     };
     ($request:ident subscribe) => {
-        Action::Subscribe
+        SocketAction::Subscribe
     };
     ($request:ident supervise) => {
-        Action::Supervise
+        SocketAction::Supervise
     };
 }
 
@@ -222,12 +229,13 @@ fn failure(error: &ErrorReply) -> Vec<u8> {
 
 /// One frame when the event is stored. If the hook is held, a second one with the verdict.
 async fn hook(
-    frame: Frame,
+    frame: EventFrame,
     bytes: usize,
     app: &App,
     lines: &mut BufReader<OwnedReadHalf>,
     write: &mut OwnedWriteHalf,
 ) -> std::io::Result<()> {
+    let confirms = Confirms::from_env(&frame.env);
     let ReceivedHook { seq, answer } = match app.receive_hook(incoming(frame, bytes)).await {
         Ok(received) => received,
         Err(error) => return write.write_all(&failure(&error.reply())).await,
@@ -236,7 +244,9 @@ async fn hook(
         HookAnswer::Nothing => write.write_all(&wire::hook_success(seq, 0, None)).await,
         HookAnswer::Verdict(verdict) => {
             write.write_all(&wire::hook_success(seq, 0, Some(&verdict.json))).await?;
-            app.note_verdict(verdict).await;
+            if has_verdict(lines, confirms).await {
+                app.note_verdict(verdict).await;
+            }
             Ok(())
         }
         HookAnswer::Restart(restart) => {
@@ -244,6 +254,40 @@ async fn hook(
             hook_of_ending_client(restart, seq, lines, write).await
         }
         HookAnswer::Hold(hold) => held_hook(hold, seq, lines, write).await,
+    }
+}
+
+/// Whether a sender confirms that the client has the verdict, as `flightdeck hook` does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Confirms {
+    Yes,
+    No,
+}
+
+impl Confirms {
+    fn from_env(env: &Map<String, Value>) -> Self {
+        if env.get("confirms") == Some(&Value::Bool(true)) { Self::Yes } else { Self::No }
+    }
+}
+
+/// Whether the sender has read the verdict that was written to it. A sender that gave up waiting closes the connection without having read
+/// it: the kernel reports that as an error. What the verdict gives then waits for the next hook.
+async fn has_verdict(lines: &mut BufReader<OwnedReadHalf>, confirms: Confirms) -> bool {
+    match confirms {
+        Confirms::Yes => match lines.fill_buf().await {
+            Ok(next) if next.starts_with(CONFIRMATION) => {
+                read_line(lines, &mut Vec::new()).await.unwrap_or(false)
+            }
+            // It was killed, or it is no hook and sends its next request.
+            Ok(next) => !next.is_empty(),
+            Err(_) => false,
+        },
+        Confirms::No => match tokio::time::timeout(READ_WITHIN, lines.fill_buf()).await {
+            // The next request, or the end: it has read the reply before.
+            Ok(next) => next.is_ok(),
+            // It keeps its connection and waits no longer: otherwise it would have closed it.
+            Err(_) => true,
+        },
     }
 }
 
@@ -282,13 +326,13 @@ async fn hook_of_ending_client(
     write: &mut OwnedWriteHalf,
 ) -> std::io::Result<()> {
     tokio::select! {
-        _ = restart.over() => write.write_all(&wire::hook_success(seq, 0, None)).await,
+        _ = restart.wait_until_accepted() => write.write_all(&wire::hook_success(seq, 0, None)).await,
         // The hook ends with the client.
         _ = sends_more(lines) => Ok(()),
     }
 }
 
-fn incoming(frame: Frame, bytes: usize) -> IncomingHook {
+fn incoming(frame: EventFrame, bytes: usize) -> IncomingHook {
     let draft = HookDraft { name_in_path: None, payload: frame.args, env: frame.env, bytes };
     IncomingHook { draft, verbatim: Verbatim::default(), waits: HookWaits::UntilTimeout }
 }
@@ -312,7 +356,7 @@ async fn subscribe(
     };
     tokio::select! {
         ended = send_changes(last_event_id, app, write) => ended,
-        () = closed(lines) => Ok(()),
+        () = wait_until_closed(lines) => Ok(()),
     }
 }
 
@@ -331,7 +375,7 @@ async fn supervise(
     loop {
         let order = tokio::select! {
             order = orders.next() => order,
-            () = closed(lines) => None,
+            () = wait_until_closed(lines) => None,
         };
         let Some(order) = order else { return Ok(()) };
         let frame = wire::success(&RestartOrder { prompt: order.prompt.clone() })?;
@@ -345,7 +389,7 @@ async fn supervise(
 }
 
 /// Returns when the other side closes the connection; other lines are ignored.
-async fn closed(lines: &mut BufReader<OwnedReadHalf>) {
+async fn wait_until_closed(lines: &mut BufReader<OwnedReadHalf>) {
     while let Ok(bytes) = lines.fill_buf().await
         && !bytes.is_empty()
     {

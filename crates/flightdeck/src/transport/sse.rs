@@ -23,7 +23,7 @@ pub(super) async fn stream(State(app): State<App>, headers: HeaderMap) -> Respon
     let Ok(mut subscription) = app.subscribe(last).await else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
-    let viewer = Viewer { app, unsent: first_frames(&mut subscription), subscription };
+    let viewer = SseViewer { app, unsent: first_frames(&mut subscription), subscription };
     let frames = stream::unfold(viewer, |mut viewer| async move {
         let frame = viewer.next().await?;
         Some((Ok::<_, Infallible>(frame), viewer))
@@ -32,7 +32,7 @@ pub(super) async fn stream(State(app): State<App>, headers: HeaderMap) -> Respon
     (headers, Body::from_stream(frames)).into_response()
 }
 
-struct Viewer {
+struct SseViewer {
     app: App,
     subscription: Subscription,
     /// The first frames that are still to be sent, in reverse order.
@@ -44,7 +44,7 @@ fn first_frames(subscription: &mut Subscription) -> Vec<Bytes> {
     std::mem::take(&mut subscription.first).iter().rev().map(|change| change.sse.clone()).collect()
 }
 
-impl Viewer {
+impl SseViewer {
     /// `None` ends the stream: the daemon is stopping.
     async fn next(&mut self) -> Option<Bytes> {
         loop {

@@ -9,7 +9,7 @@ use flightdeck_core::project::Project;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::usage::amounts::Tokens;
 use flightdeck_core::usage::price::{Nanos, PriceTable, Usage};
-pub use flightdeck_core::usage::totals::{Group, Report, Spent};
+pub use flightdeck_core::usage::totals::{Report, Spent, UsageRow};
 use flightdeck_core::wire::transcript::MessageKey;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
@@ -37,14 +37,14 @@ pub enum GroupBy {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Sum {
+struct UsageSum {
     messages: u64,
     usage: Usage,
     nanos: Nanos,
     unpriced: BTreeSet<String>,
 }
 
-impl Sum {
+impl UsageSum {
     fn add(&mut self, other: &Self) {
         self.messages += other.messages;
         self.usage.add(&other.usage);
@@ -55,7 +55,7 @@ impl Sum {
     fn spent(&self) -> Spent {
         Spent {
             messages: self.messages,
-            tokens: Tokens::of([&self.usage]),
+            tokens: Tokens::sum_usage([&self.usage]),
             usd_micros: self.nanos.micros(),
             unpriced_models: self.unpriced.iter().cloned().collect(),
         }
@@ -84,7 +84,7 @@ impl Hasher for IdentityHasher {
 
 /// Adds up sessions one after the other, the oldest first: the oldest session owns the messages that its forks copied.
 #[derive(Debug)]
-pub struct Tally<'a> {
+pub struct UsageTally<'a> {
     prices: &'a PriceTable,
     zone: TimeZone,
     since: Option<Timestamp>,
@@ -93,17 +93,17 @@ pub struct Tally<'a> {
     by: Option<GroupBy>,
     seen: HashSet<MessageKey, BuildHasherDefault<IdentityHasher>>,
     /// The current session, by day and model.
-    parts: Vec<(Period, String, Sum)>,
+    parts: Vec<(Period, String, UsageSum)>,
     /// Only filled for a report by hour.
-    by_hour: BTreeMap<i64, Sum>,
-    by_day: BTreeMap<String, Sum>,
-    by_project: BTreeMap<String, (String, Sum)>,
-    by_model: BTreeMap<String, Sum>,
-    by_session: Vec<(Group, u64)>,
+    by_hour: BTreeMap<i64, UsageSum>,
+    by_day: BTreeMap<String, UsageSum>,
+    by_project: BTreeMap<String, (String, UsageSum)>,
+    by_model: BTreeMap<String, UsageSum>,
+    by_session: Vec<(UsageRow, u64)>,
     sessions: u64,
 }
 
-impl<'a> Tally<'a> {
+impl<'a> UsageTally<'a> {
     pub fn new(prices: &'a PriceTable, zone: TimeZone, since: Option<Timestamp>, now: Timestamp) -> Self {
         let today = Period::day_of(now, &zone).name(&zone);
         Self {
@@ -143,7 +143,7 @@ impl<'a> Tally<'a> {
                 Some(GroupBy::Hour) => Period::hour_of(at, &self.zone),
                 _ => Period::day_of(at, &self.zone),
             };
-            self.parts.push((period, model.to_owned(), Sum::default()));
+            self.parts.push((period, model.to_owned(), UsageSum::default()));
             self.parts.len() - 1
         });
         let sum = &mut self.parts[place].2;
@@ -153,7 +153,7 @@ impl<'a> Tally<'a> {
 
     /// Ends the session whose messages were added.
     pub fn end_session(&mut self, session: &SessionRead) {
-        let mut whole = Sum::default();
+        let mut whole = UsageSum::default();
         for (day, model, mut sum) in std::mem::take(&mut self.parts) {
             match self.prices.cost(&model, &sum.usage) {
                 Some(cost) => sum.nanos = cost,
@@ -171,12 +171,12 @@ impl<'a> Tally<'a> {
         }
         self.sessions += 1;
         let mut project = Project::default();
-        project.take(None, session.cwd.as_deref());
+        project.learn_from(None, session.cwd.as_deref());
         let root = project.root().unwrap_or_default().to_owned();
         let entry =
-            self.by_project.entry(root).or_insert_with(|| (project.name().to_owned(), Sum::default()));
+            self.by_project.entry(root).or_insert_with(|| (project.name().to_owned(), UsageSum::default()));
         entry.1.add(&whole);
-        let group = Group {
+        let group = UsageRow {
             key: session.session_id.to_string(),
             name: session.title.as_ref().map_or("–", |title| &title.text).to_owned(),
             project: Some(project.name().to_owned()),
@@ -187,17 +187,17 @@ impl<'a> Tally<'a> {
     }
 
     pub fn report(mut self) -> Report {
-        let mut total = Sum::default();
+        let mut total = UsageSum::default();
         self.by_day.values().for_each(|sum| total.add(sum));
         let today = self.by_day.get(&self.today).cloned().unwrap_or_default();
-        let group = |key: &str, name: &str, sum: &Sum| Group {
+        let group = |key: &str, name: &str, sum: &UsageSum| UsageRow {
             key: key.to_owned(),
             name: name.to_owned(),
             project: None,
             last_at: None,
             spent: sum.spent(),
         };
-        let by_cost = |mut groups: Vec<(Group, u64)>| {
+        let by_cost = |mut groups: Vec<(UsageRow, u64)>| {
             groups.sort_by(|(a, x), (b, y)| y.cmp(x).then_with(|| a.key.cmp(&b.key)));
             groups.into_iter().map(|(group, _)| group).collect::<Vec<_>>()
         };
@@ -232,7 +232,7 @@ impl<'a> Tally<'a> {
     }
 
     /// Every hour from the first to the current one, also those without usage.
-    fn hours(&self) -> Vec<Group> {
+    fn hours(&self) -> Vec<UsageRow> {
         const HOUR: Millis = Millis::hours(1);
         let current = Period::hour_of(self.now, &self.zone).from;
         let first = self.since.map(|since| Period::hour_of(since, &self.zone).from);
@@ -240,8 +240,9 @@ impl<'a> Tally<'a> {
         let first = first.max(current - (HOURS_REPORTED_MAX - 1) * HOUR.0);
         let row = |from: i64| {
             let start = Timestamp::from_millis(from).to_string();
-            let spent = self.by_hour.get(&from).map(Sum::spent).unwrap_or_else(|| Sum::default().spent());
-            Group { key: start.clone(), name: start, project: None, last_at: None, spent }
+            let spent =
+                self.by_hour.get(&from).map(UsageSum::spent).unwrap_or_else(|| UsageSum::default().spent());
+            UsageRow { key: start.clone(), name: start, project: None, last_at: None, spent }
         };
         (0..).map(|n| first + n * HOUR.0).take_while(|from| *from <= current).map(row).collect()
     }
@@ -251,7 +252,7 @@ impl<'a> Tally<'a> {
 mod tests {
     use super::*;
 
-    fn at(text: &str) -> Timestamp {
+    fn timestamp(text: &str) -> Timestamp {
         Timestamp::parse(text).unwrap()
     }
 
@@ -262,8 +263,8 @@ mod tests {
     #[test]
     fn a_fork_counts_shared_history_once_and_the_first_session_owns_it() {
         let usage = Usage { output: 10, ..Usage::default() };
-        let now = at("2026-11-15T12:00:00Z");
-        let mut tally = Tally::new(PriceTable::shipped(), TimeZone::UTC, None, now);
+        let now = timestamp("2026-11-15T12:00:00Z");
+        let mut tally = UsageTally::new(PriceTable::shipped(), TimeZone::UTC, None, now);
         for (id, keys) in [("first", vec![1, 2]), ("fork", vec![1, 2, 3])] {
             keys.into_iter().for_each(|k| tally.add(MessageKey(k), now, "claude-opus-5-5", &usage));
             tally.end_session(&session(id));
@@ -280,13 +281,14 @@ mod tests {
         let usage = Usage { output: 1000, ..Usage::default() };
         // India's time zone is not a whole number of hours from UTC.
         let zone = TimeZone::fixed(jiff::tz::Offset::from_seconds(19_800).unwrap());
-        let now = at("2026-11-15T06:40:00Z");
-        let since = Some(at("2026-11-15T02:30:00Z"));
-        let mut tally = Tally::new(PriceTable::shipped(), zone, since, now).group_by(Some(GroupBy::Hour));
+        let now = timestamp("2026-11-15T06:40:00Z");
+        let since = Some(timestamp("2026-11-15T02:30:00Z"));
+        let mut tally =
+            UsageTally::new(PriceTable::shipped(), zone, since, now).group_by(Some(GroupBy::Hour));
         for (key, time) in
             ["2026-11-15T02:31:00Z", "2026-11-15T05:29:59Z", "2026-11-15T05:30:00Z"].iter().enumerate()
         {
-            tally.add(MessageKey(key as u128), at(time), "claude-opus-5-5", &usage);
+            tally.add(MessageKey(key as u128), timestamp(time), "claude-opus-5-5", &usage);
         }
         tally.end_session(&session("s"));
         let report = tally.report();
@@ -303,14 +305,14 @@ mod tests {
     fn days_are_local_and_old_ones_can_be_left_out() {
         let usage = Usage { output: 1, ..Usage::default() };
         let zone = TimeZone::fixed(jiff::tz::offset(2));
-        let now = at("2026-11-15T12:00:00Z");
+        let now = timestamp("2026-11-15T12:00:00Z");
         let since = parse_since("2d", now, &zone);
-        assert_eq!(since, Some(at("2026-11-13T22:00:00Z")));
-        let mut tally = Tally::new(PriceTable::shipped(), zone.clone(), since, now);
+        assert_eq!(since, Some(timestamp("2026-11-13T22:00:00Z")));
+        let mut tally = UsageTally::new(PriceTable::shipped(), zone.clone(), since, now);
         for (key, time) in
             ["2026-11-13T21:59:59Z", "2026-11-13T22:00:00Z", "2026-11-14T22:30:00Z"].iter().enumerate()
         {
-            tally.add(MessageKey(key as u128), at(time), "unpriced", &usage);
+            tally.add(MessageKey(key as u128), timestamp(time), "unpriced", &usage);
         }
         tally.end_session(&session("s"));
         let report = tally.report();
@@ -318,7 +320,7 @@ mod tests {
         assert_eq!(days, ["2026-11-14", "2026-11-15"]);
         assert_eq!(report.total.unpriced_models, ["unpriced"]);
         assert_eq!(parse_since("2026-11-14", now, &zone), since);
-        assert_eq!(parse_since("today", now, &zone), Some(at("2026-11-14T22:00:00Z")));
+        assert_eq!(parse_since("today", now, &zone), Some(timestamp("2026-11-14T22:00:00Z")));
         assert_eq!(parse_since("soon", now, &zone), None);
     }
 }

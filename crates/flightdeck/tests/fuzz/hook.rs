@@ -15,7 +15,7 @@ use flightdeck_core::time::Timestamp;
 use flightdeck_core::view;
 use flightdeck_core::wire::clip::MARK;
 use flightdeck_core::wire::hook::HookDraft;
-use flightdeck_sim::corpus::{Scenario, scenarios};
+use flightdeck_sim::corpus::{CapturedScenario, scenarios};
 use serde_json::{Map, Value};
 
 use crate::{check, check_batch, fuzz};
@@ -25,7 +25,7 @@ const CARD_BYTES_MAX: usize = 256 * 1024;
 /// Records that go through SQLite in one transaction.
 const STORED_AT_ONCE: usize = 256;
 
-pub(crate) static CAPTURES: LazyLock<Vec<Scenario>> = LazyLock::new(scenarios);
+pub(crate) static CAPTURES: LazyLock<Vec<CapturedScenario>> = LazyLock::new(scenarios);
 
 pub(crate) fn bytes(map: &Map<String, Value>) -> Vec<u8> {
     Value::Object(map.clone()).to_string().into_bytes()
@@ -62,7 +62,7 @@ impl StoreCheck {
         Self { runtime, store, waiting: Vec::new(), _folder: folder }
     }
 
-    fn put(&mut self, input: &[u8], record: Record) {
+    fn store_later(&mut self, input: &[u8], record: Record) {
         self.waiting.push((input.to_vec(), record));
         if self.waiting.len() >= STORED_AT_ONCE {
             self.store_all();
@@ -138,7 +138,7 @@ fn hook() {
         fold(&mut fleet, &record);
         // With the original bytes, and sometimes without them, so that the store has to serialise the payload itself.
         let verbatim = if n % 4 == 0 { Verbatim::default() } else { verbatim };
-        store.put(input, Record { verbatim, ..record });
+        store.store_later(input, Record { verbatim, ..record });
     });
     check("hook", &[], || store.store_all());
 }

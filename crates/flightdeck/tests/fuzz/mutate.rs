@@ -25,17 +25,17 @@ pub(crate) fn damaged(samples: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
     input
 }
 
-fn place(input: &[u8], rng: &mut Rng) -> usize {
+fn random_position(input: &[u8], rng: &mut Rng) -> usize {
     rng.between(0, input.len() as u64) as usize
 }
 
 fn stretch(input: &[u8], rng: &mut Rng) -> std::ops::Range<usize> {
-    let from = place(input, rng);
+    let from = random_position(input, rng);
     from..(from + rng.skewed(1, 200) as usize).min(input.len())
 }
 
 fn damage_bytes(input: &mut Vec<u8>, samples: &[Vec<u8>], rng: &mut Rng) {
-    let at = place(input, rng);
+    let at = random_position(input, rng);
     match rng.between(0, 10) {
         0 => {
             if let Some(byte) = input.get_mut(at) {

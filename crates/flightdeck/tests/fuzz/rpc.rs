@@ -1,6 +1,6 @@
 //! A line of the socket: our reader accepts what a strict JSON reader accepts, with the same meaning.
 
-use flightdeck::frame::Frame;
+use flightdeck::frame::EventFrame;
 use flightdeck_core::limits::PAYLOAD_DEPTH_MAX;
 use flightdeck_core::wire::clip::MARK;
 use serde_json::{Map, Value, json};
@@ -48,7 +48,7 @@ fn depth<'a>(values: impl Iterator<Item = &'a Value>) -> usize {
 #[test]
 fn rpc() {
     fuzz("rpc", captured(), |line| {
-        let parsed = Frame::parse(line);
+        let parsed = EventFrame::parse(line);
         if let Some((cmd, args)) = strictly(line).filter(|_| !twice(line)) {
             let frame = parsed.as_ref().unwrap();
             assert_eq!(frame.cmd, cmd);
@@ -60,7 +60,7 @@ fn rpc() {
         }
         if let Ok(frame) = parsed {
             let again = json!({"cmd": frame.cmd, "args": frame.args, "env": frame.env}).to_string();
-            assert_eq!(Frame::parse(again.as_bytes()).unwrap(), frame);
+            assert_eq!(EventFrame::parse(again.as_bytes()).unwrap(), frame);
         }
     });
 }

@@ -8,7 +8,7 @@ use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::{Enrichment, Fold, Summary, TranscriptFile};
 use flightdeck_core::usage::price::PriceTable;
 use flightdeck_core::view::conversation::messages;
-use flightdeck_core::wire::transcript::{Line, LineKind, billed_usage};
+use flightdeck_core::wire::transcript::{LineKind, TranscriptLine, billed_usage};
 use flightdeck_sim::corpus;
 use serde_json::Value;
 
@@ -43,17 +43,17 @@ fn assert_messages_bounded(line: &[u8]) {
 
 /// Encodes and decodes the enrichment, as a restart does.
 fn assert_survives(session: &Fold) {
-    let known = session.known().clone();
+    let known = session.enrichment().clone();
     assert_bounded(&known);
     let text = serde_json::to_string(&known).unwrap();
     assert_eq!(serde_json::from_str::<Enrichment>(&text).unwrap(), known);
-    drop(Summary::of(known, PriceTable::shipped()));
+    drop(Summary::with_prices(known, PriceTable::shipped()));
 }
 
 fn assert_all_survive(session: &Fold, lot: &mut Vec<(Vec<u8>, TranscriptFile<'static>)>) {
     let alone = |line: &[u8], from: &TranscriptFile<'_>| {
         let mut session = Fold::default();
-        session.take(*from, line);
+        session.count_line(*from, line);
         assert_survives(&session);
     };
     check_batch(&std::mem::take(lot), || assert_survives(session), alone);
@@ -65,16 +65,16 @@ fn transcript() {
     let mut lines = 0;
     let mut lot = Vec::new();
     fuzz("transcript", captured(), |line| {
-        let (paid, read) = (billed_usage(line), Line::parse(line));
+        let (paid, read) = (billed_usage(line), TranscriptLine::parse(line));
         if serde_json::from_slice::<Value>(line).is_ok_and(|v| v.is_object()) {
             assert!(paid.is_ok() && read.is_ok(), "whole JSON was not read");
         }
-        if let Ok(Line { kind: LineKind::Assistant { billed: Some(one), .. }, .. }) = &read {
+        if let Ok(TranscriptLine { kind: LineKind::Assistant { billed: Some(one), .. }, .. }) = &read {
             assert_eq!(paid.unwrap().as_ref(), Some(one));
         }
         assert_messages_bounded(line);
         let from = if lines % 3 == 0 { TranscriptFile::Agent("a1") } else { TranscriptFile::Main };
-        session.take(from, line);
+        session.count_line(from, line);
         lines += 1;
         lot.push((line.to_vec(), from));
         if lot.len() == LOOKED_AT_EVERY {

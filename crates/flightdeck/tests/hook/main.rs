@@ -17,7 +17,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use flightdeck::frame::Frame;
+use flightdeck::frame::EventFrame;
 use flightdeck::ingest::spool;
 use flightdeck_core::log::record::EventId;
 use serde_json::Value;
@@ -46,7 +46,7 @@ fn an_event_over_many_lines_arrives_as_one() {
     let stage = Stage::new();
     let daemon = stage.daemon(|client| client.reply(ACK));
     stage.hook().patient().run("{\n  \"session_id\": \"s\",\n  \"text\": \"a\\nb\"\n}\n").said_nothing();
-    let frame = Frame::parse(daemon.join().unwrap().as_bytes()).unwrap();
+    let frame = EventFrame::parse(daemon.join().unwrap().as_bytes()).unwrap();
     assert_eq!(text(&frame.args), r#"{"session_id":"s","text":"a\nb"}"#);
 }
 
@@ -67,7 +67,7 @@ fn an_event_over_64_mb_arrives_without_its_large_parts() {
     let daemon = stage.daemon(|client| client.reply(ACK));
     let head = STOP.trim_end_matches('}');
     stage.hook().patient().run(format!(r#"{head},"content":"{}"}}"#, "x".repeat(65 << 20))).said_nothing();
-    let frame = Frame::parse(daemon.join().unwrap().as_bytes()).unwrap();
+    let frame = EventFrame::parse(daemon.join().unwrap().as_bytes()).unwrap();
     assert_eq!(text(&frame.args), format!(r#"{head},"truncated":true}}"#));
 }
 
@@ -102,13 +102,39 @@ fn a_verdict_is_printed_byte_for_byte() {
 }
 
 #[test]
+fn a_verdict_is_confirmed_once_it_is_printed() {
+    let stage = Stage::new();
+    let daemon = stage.daemon(|client| {
+        client.reply(DENY);
+        assert_eq!(client.line(), "{\"printed\":true}\n");
+        client.wait_for_end();
+    });
+    stage.hook().patient().run(STOP).printed(r#"{"decision":"deny"}"#);
+    let sent = EventFrame::parse(daemon.join().unwrap().as_bytes()).unwrap();
+    assert_eq!(sent.env["confirms"], true);
+}
+
+#[test]
+fn a_verdict_is_not_confirmed_if_the_client_has_stopped_listening() {
+    let stage = Stage::new();
+    let daemon = stage.daemon(|client| {
+        client.reply(DENY);
+        client.wait_for_end();
+    });
+    stage.hook().patient().run_without_listener(STOP);
+    daemon.join().unwrap();
+}
+
+const DENY: &str = r#"{"ok":true,"data":{"seq":1,"hold_ms":0,"verdict":{"decision":"deny"}}}"#;
+
+#[test]
 fn a_hook_that_waits_for_a_verdict_says_so_and_no_other_does() {
     for waits in [false, true] {
         let stage = Stage::new();
         let daemon = stage.daemon(|client| client.reply(ACK));
         let hook = stage.hook().patient();
         if waits { hook.waiting_for_a_verdict() } else { hook }.run(STOP).said_nothing();
-        let sent = Frame::parse(daemon.join().unwrap().as_bytes()).unwrap();
+        let sent = EventFrame::parse(daemon.join().unwrap().as_bytes()).unwrap();
         assert_eq!(sent.env.get("waits"), waits.then_some(&true.into()));
     }
 }
@@ -119,7 +145,7 @@ fn a_late_verdict_lets_the_tool_run_and_the_event_waits_in_the_spool() {
     let (late, may_reply) = std::sync::mpsc::channel::<()>();
     let daemon = stage.daemon(move |client| {
         may_reply.recv().unwrap();
-        client.reply(r#"{"ok":true,"data":{"seq":1,"hold_ms":0,"verdict":{"decision":"deny"}}}"#);
+        client.reply(DENY);
     });
     stage.hook().waiting_for_a_verdict().run(STOP).at_once().said_nothing();
     is_spooled_once(&stage);
@@ -241,7 +267,7 @@ fn an_event_that_was_not_acknowledged_is_spooled_with_the_same_id() {
         let stage = Stage::new();
         let daemon = stage.daemon(move |client| client.reply(reply));
         stage.hook().patient().run(STOP).said_nothing();
-        let sent = Frame::parse(daemon.join().unwrap().as_bytes()).unwrap();
+        let sent = EventFrame::parse(daemon.join().unwrap().as_bytes()).unwrap();
         assert_eq!(stage.spooled(), [sent], "{reply}");
     }
 }

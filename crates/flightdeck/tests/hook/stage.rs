@@ -9,7 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use flightdeck::frame::Frame;
+use flightdeck::frame::EventFrame;
 use flightdeck::ingest::spool;
 use flightdeck::paths::{Paths, socket_of};
 use flightdeck_sim::programs;
@@ -41,13 +41,13 @@ impl Stage {
         &self.home
     }
     pub(crate) fn spool(&self) -> PathBuf {
-        Paths::below(&self.home).spool()
+        Paths::in_home(&self.home).spool()
     }
     pub(crate) fn socket(&self) -> PathBuf {
         socket_of(&self.home)
     }
 
-    pub(crate) fn spooled(&self) -> Vec<Frame> {
+    pub(crate) fn spooled(&self) -> Vec<EventFrame> {
         spool::list(&self.spool()).unwrap().iter().map(|f| spool::read(f).unwrap()).collect()
     }
     pub(crate) fn nothing_spooled(&self) -> bool {
@@ -133,6 +133,11 @@ impl Client {
         // The hook may have given up; the test then checks the spool.
         let _ = self.0.get_mut().write_all(format!("{line}\n").as_bytes());
     }
+    pub(crate) fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.0.read_line(&mut line).unwrap();
+        line
+    }
     pub(crate) fn wait_for_end(&mut self) {
         assert_eq!(self.0.read(&mut [0; 1]).unwrap(), 0);
     }
@@ -164,7 +169,7 @@ impl Hook {
         let (stdin, written) = programs::stdin(payload.into().into()).unwrap();
         self.0.stdin(stdin);
         let (began, child) = self.start();
-        let ended = Ended::of(began, child);
+        let ended = Ended::wait_for(began, child);
         // The hook reads the whole payload in every case.
         written.join().unwrap().unwrap();
         ended
@@ -174,7 +179,7 @@ impl Hook {
         let (began, mut child) = self.start();
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(payload.as_bytes()).unwrap();
-        let ended = Ended::of(began, child);
+        let ended = Ended::wait_for(began, child);
         drop(stdin);
         ended
     }
@@ -183,7 +188,15 @@ impl Hook {
         self.0.stdin(programs::stdin(payload.into()).unwrap().0);
         let (began, mut child) = self.start();
         child.stdout = None;
-        Ended::of(began, child).said_nothing();
+        Ended::wait_for(began, child).said_nothing();
+    }
+
+    /// The reader of the output is gone from the start.
+    pub(crate) fn run_without_listener(&mut self, payload: &str) {
+        let (_, output) = std::io::pipe().unwrap();
+        self.0.stdin(programs::stdin(payload.into()).unwrap().0).stdout(output);
+        let (began, child) = self.start();
+        Ended::wait_for(began, child).said_nothing();
     }
 
     fn start(&mut self) -> (Instant, Child) {
@@ -194,7 +207,7 @@ impl Hook {
 pub(crate) struct Ended(Output, Duration);
 
 impl Ended {
-    fn of(began: Instant, child: Child) -> Self {
+    fn wait_for(began: Instant, child: Child) -> Self {
         let output = child.wait_with_output().unwrap();
         let took = began.elapsed();
         assert!(took < DEADLINE, "took {took:?}");

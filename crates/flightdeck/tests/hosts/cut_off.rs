@@ -44,7 +44,7 @@ impl Namespace {
         steps.iter().all(|step| ip(step)).then_some(made)
     }
 
-    fn cut(&self) {
+    fn disconnect(&self) {
         assert!(ip(&format!("link set {} down", self.cable)));
     }
 
@@ -102,7 +102,7 @@ fn a_member_that_is_cut_off_while_a_permission_is_held_is_marked_and_comes_back_
     let asking = hub.until_card("s@far", |card| card["asks"][0]["answerable"] == true);
     let ask = asking["asks"][0]["id"].as_str().unwrap().to_owned();
 
-    namespace.cut();
+    namespace.disconnect();
     let said = hub.daemon().post(&format!("/api/asks/{ask}/answer"), r#"{"decision": "allow"}"#);
     let message = said.json()["message"].as_str().unwrap().to_owned();
     assert!(said.status == 503 && message.starts_with("far did not reply"), "{} {message}", said.status);

@@ -87,6 +87,10 @@ fn the_printed_configuration_lets_a_member_publish_under_its_own_name_only() {
     assert_eq!(said.status, 200, "{}", said.text());
     hook.line().unwrap();
 
+    // A host that the server's configuration does not name is told why it cannot join.
+    let unnamed = hub.home.run(&["hosts", "join", &url("b"), "--name", "unnamed"]);
+    assert!(unnamed.code == 1 && unnamed.err.contains("does not permit what unnamed needs"), "{unnamed:?}");
+
     // `b` may not send as `a`, read its log, act as a hub, or read its replies.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let refusals = runtime.block_on(async {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops where it goes wrong")]
 
 mod actions;
+mod backups;
 mod clocks;
 mod cut_off;
 mod disk_full;

@@ -126,6 +126,32 @@ fn without_the_server_every_card_of_another_host_is_marked_also_by_a_hub_that_st
 }
 
 #[test]
+fn the_backlog_of_a_hub_is_its_own_events_only() {
+    let Some(mut nats) = NatsServer::start() else { return };
+    let (a, mut hub) = (Host::member(&nats, "a"), Host::hub(&nats, "desk"));
+    hub.works("own", "before");
+    hub.until_forwarded();
+    for n in 0..30 {
+        prompt(&a, "s", &n.to_string());
+    }
+    hub.until_card("s@a", |card| card["last_user_message"] == "29");
+    nats.kill();
+    until("the hub has no connection", || (hub.link()["connected"] == false).then_some(()));
+    prompt(&hub, "own", "during");
+    assert_eq!(hub.link()["backlog"], 1);
+    hub.stop();
+    hub.start();
+    until("it was counted", || (hub.link()["problem"].is_string()).then_some(()));
+    assert_eq!(hub.link()["backlog"], 1);
+    prompt(&hub, "own", "after");
+    assert_eq!(hub.link()["backlog"], 2);
+    nats.run();
+    hub.until_forwarded();
+    let next = Host::hub(&nats, "next");
+    next.until_card("own@desk", |card| card["last_user_message"] == "after");
+}
+
+#[test]
 fn a_member_that_was_offline_for_ten_thousand_events_catches_up() {
     let Some(mut nats) = NatsServer::start() else { return };
     nats.kill();

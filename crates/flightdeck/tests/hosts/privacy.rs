@@ -42,8 +42,13 @@ fn pass((mut from, mut to): (TcpStream, TcpStream), copy: Option<&Mutex<Vec<u8>>
 fn a_host_without_payloads_sends_no_prompt_command_path_or_output() {
     let Some(nats) = NatsServer::start() else { return };
     let (port, sent) = recording_proxy(nats.port());
-    let a =
-        Host::stopped(&format!("nats://127.0.0.1:{port}"), "a", false, "share = \"no_payloads\"").started();
+    let a = Host::stopped(
+        &format!("nats://127.0.0.1:{port}"),
+        "a",
+        false,
+        "share = \"no_payloads\"\naccept = [\"answer\", \"prompt\"]",
+    )
+    .started();
     let hub = Host::hub(&nats, "desk");
     let base = |name: &str| json!({"session_id": "s", "hook_event_name": name, "cwd": "/home/SECRET/billing", "transcript_path": "/SECRET/t.jsonl"});
     let with = |name: &str, more: serde_json::Value| {
@@ -78,7 +83,17 @@ fn a_host_without_payloads_sends_no_prompt_command_path_or_output() {
     assert_eq!(refused.status, 409);
     let why = refused.json()["message"].as_str().unwrap().to_owned();
     assert_eq!(why, "a shares no payloads, so its requests can be allowed only there");
+    let told = hub.home.run(&["answer", "t@a", "allow", "--yes"]);
+    assert!(told.code == 1 && told.err.contains("can be allowed only there"), "{told:?}");
     assert_eq!(answer("deny").status, 200, "a refusal is safe without knowing the command");
+    // It has no pane; on the host itself the refusal names the folder.
+    let prompt = |host: &Host, id: &str| {
+        host.daemon().post(&format!("/api/sessions/{id}/prompt"), r#"{"text": "go on"}"#).json()
+    };
+    let (own, there) = (prompt(&a, "s"), prompt(&hub, "s@a"));
+    assert!(own["message"].as_str().unwrap().contains("SECRET"), "{own}");
+    assert_eq!((&there["error"], &there["resume"]), (&json!("no_pane"), &json!(null)), "{there}");
+    assert!(there["message"].as_str().unwrap().starts_with("a refused (no pane)"), "{there}");
     a.until_forwarded();
     let bytes = sent.lock().unwrap().clone();
     assert!(bytes.len() > 4_000, "the proxy saw the log: {}", bytes.len());

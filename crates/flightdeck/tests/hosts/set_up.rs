@@ -20,12 +20,18 @@ fn joining_writes_the_settings_keeps_the_old_list_and_says_what_is_shared() {
     let said =
         home.run(&["hosts", "join", &nats.url(), "--name", "build-1", "--share", "no-payloads"]).success();
     assert!(said.contains("build-1") && said.contains("no prompt, command, path or output"), "{said}");
+    assert!(said.contains("when the daemon is started: flightdeck up"), "{said}");
     let config = fs::read_to_string(&home.paths().config).unwrap();
     assert!(config.starts_with("# mine\n") && config.contains("done_minutes = 5"), "{config}");
     assert!(
         config.contains("names = [\"box.local\"]") && config.contains("share = \"no_payloads\""),
         "{config}"
     );
+    let again =
+        home.run(&["hosts", "join", &nats.url(), "--name", "build-1", "--accept", "nothing"]).success();
+    assert!(again.contains("no prompt, command"), "joining again shares no more than before: {again}");
+    let again = home.run(&["hosts", "join", &nats.url(), "--name", "build-1", "--json"]).json();
+    assert_eq!((&again["share"], &again["accepts"]), (&json!("no_payloads"), &json!([])));
     let daemon = home.daemon();
     let link = until("it is connected", || {
         Some(daemon.get("/api/hosts").json()["link"].clone()).filter(|link| link["connected"] == true)
@@ -58,9 +64,20 @@ fn a_daemon_that_runs_joins_changes_and_leaves_without_a_restart() {
     a.home.run(&["hosts", "join", &nats.url(), "--name", "a", "--accept", "nothing"]).success();
     hub.until_card("s@a", |card| card["owner"]["accepts"] == json!([]));
     let said = a.home.run(&["hosts", "leave"]).success();
-    assert!(said.contains("disconnects within seconds"), "{said}");
-    until("it has left", || (a.link() == json!(null)).then_some(()));
+    assert!(said.contains("a has left"), "{said}");
+    assert_eq!(a.link(), json!(null), "it is true when it is said");
     until("the hub knows that it left", || hub.sees("a").filter(|row| row["left"] == true));
+
+    // The file names no host now, but the daemon was started as `a`: nothing waits for a restart.
+    let said = a.home.run(&["hosts", "join", &nats.url(), "--name", "a"]).success();
+    assert!(said.contains("The daemon that runs connects within seconds"), "{said}");
+    until("the hub knows that it is back", || hub.sees("a").filter(|row| row["left"] == false));
+    a.home.run(&["hosts", "leave"]).success();
+    a.home.run(&["hosts", "join", &nats.url(), "--name", "a"]).success();
+    a.until_forwarded();
+    hub.until_card("s@a", |card| card["unreachable_since"] == json!(null));
+    assert_eq!(hub.sees("a").unwrap()["left"], false);
+    a.home.run(&["hosts", "leave"]).success();
 
     // Under another name it would be shown twice: that waits for a restart, and says so.
     let said = a.home.run(&["hosts", "join", &nats.url(), "--name", "b"]).success();
@@ -69,6 +86,14 @@ fn a_daemon_that_runs_joins_changes_and_leaves_without_a_restart() {
         Some(a.home.run(&["status"]).out).filter(|status| status.contains("hosts.name"))
     });
     assert!(hub.sees("b").is_none() && a.link() == json!(null), "{status}");
+    let again =
+        a.home.run(&["hosts", "join", &nats.url(), "--name", "b", "--accept", "nothing", "--json"]).json();
+    assert_eq!(again["needs_restart"], true, "the daemon has another name than the file");
+    // It never was a host under this name, so the hubs hear nothing of it.
+    a.home.run(&["hosts", "leave"]).success();
+    a.home.run(&["hosts", "join", &nats.url(), "--name", "a"]).success();
+    until("the hub knows that it is back", || hub.sees("a").filter(|row| row["left"] == false));
+    assert!(hub.sees("b").is_none());
 }
 
 #[test]

@@ -109,7 +109,39 @@ fn an_incomplete_answer_is_refused_with_the_argument_it_lacks() {
             flightdeck: not answered: --message belongs to deny; to allow it, leave --message out
         "#]],
     );
+    fails(
+        home.run(&["answer", "a-question", "--pick", "3"]),
+        expect![[r#"
+            flightdeck: there is no option 3 of "Which colour?", there are: 1 Red, 2 Blue; to answer with the number itself, add a word to it
+        "#]],
+    );
+    fails(
+        home.run(&["answer", "a-question", "--pick", "1", "--pick", "2"]),
+        expect![[r#"
+            flightdeck: 1 question but 2 answers: give one --pick for each question
+        "#]],
+    );
+    fails(
+        home.run(&["answer", "b-call", "--always", "2"]),
+        expect![[r#"
+            flightdeck: there is no suggestion 2: nothing was suggested to remember
+        "#]],
+    );
     assert_eq!(home.run(&["answer", "a-question", "--pick", "2"]).success(), "Which colour?: answered\n");
+}
+
+#[test]
+fn an_unknown_option_is_refused_with_the_options_of_the_command() {
+    let home = test_home();
+    let said = home.run(&["answer", "a-question", "--reason", "use just"]);
+    assert_eq!(said.code, 2);
+    reads(
+        said.err.split_once("--help'.\n").unwrap().1,
+        expect![[r#"
+
+            Options of answer: --message, --interrupt, --always, --pick, --field, --mode, --yes, --json
+        "#]],
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use flightdeck::store::{RetentionPolicy, SessionRead, Store, TranscriptBatch};
 use flightdeck_core::time::{Millis, Timestamp};
-use flightdeck_core::usage::enrichment::Counted;
+use flightdeck_core::usage::enrichment::CountedMessage;
 use flightdeck_core::usage::price::Usage;
 use flightdeck_core::wire::transcript::MessageKey;
 use flightdeck_e2e::testkit::{TestDaemon, until};
@@ -110,7 +110,7 @@ fn the_cost_is_what_the_session_spent_between_opening_and_completion() {
     prompt(&deck, "s", "a");
     stop(&deck, "s", DONE);
     // Opened at second 1, completed at second 2. A thousand tokens of output cost two cents.
-    let counted = |n: i64, ms: i64| Counted {
+    let counted = |n: i64, ms: i64| CountedMessage {
         key: MessageKey(n as u128),
         model: "claude-opus-5-5".to_owned(),
         agent: String::new(),

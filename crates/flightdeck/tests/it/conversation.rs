@@ -10,12 +10,12 @@ use crate::in_process::InProcessDaemon;
 
 const MESSAGES: usize = 300;
 
-struct Stage {
+struct ConversationStage {
     deck: InProcessDaemon,
     folder: tempfile::TempDir,
 }
 
-impl Stage {
+impl ConversationStage {
     fn new() -> Self {
         Self { deck: InProcessDaemon::new(), folder: tempfile::tempdir().unwrap() }
     }
@@ -38,11 +38,11 @@ impl Stage {
     }
 
     /// The texts of all pages from the oldest to the newest.
-    fn texts(&self, session: &str, limit: usize) -> Vec<String> {
+    fn texts_of_page(&self, session: &str, limit: usize) -> Vec<String> {
         let (mut pages, mut query) = (Vec::new(), format!("limit={limit}"));
         loop {
             let page = self.page(session, &query);
-            pages.push(texts(&page));
+            pages.push(texts_of_page(&page));
             match page["next_before"].as_u64() {
                 Some(before) => query = format!("limit={limit}&before={before}"),
                 None => break,
@@ -52,7 +52,7 @@ impl Stage {
     }
 }
 
-fn texts(page: &Value) -> Vec<String> {
+fn texts_of_page(page: &Value) -> Vec<String> {
     let messages = page["messages"].as_array().unwrap().iter();
     messages.map(|message| message["text"].as_str().unwrap().to_owned()).collect()
 }
@@ -88,16 +88,16 @@ fn transcript() -> (String, Vec<String>) {
 
 #[test]
 fn pages_have_every_message_once_from_the_oldest_to_the_newest() {
-    let stage = Stage::new();
+    let stage = ConversationStage::new();
     let (lines, said) = transcript();
     fs::write(stage.transcript("s"), &lines).unwrap();
     stage.hook("s", "UserPromptSubmit", "s");
     for limit in [7, 50, 200] {
-        assert_eq!(stage.texts("s", limit), said, "{limit}");
+        assert_eq!(stage.texts_of_page("s", limit), said, "{limit}");
     }
     let newest = stage.page("s", "");
-    assert_eq!(texts(&newest), said[MESSAGES - 50..]);
-    assert_eq!(texts(&stage.page("s", "limit=100000")).len(), 200);
+    assert_eq!(texts_of_page(&newest), said[MESSAGES - 50..]);
+    assert_eq!(texts_of_page(&stage.page("s", "limit=100000")).len(), 200);
     let tool = &newest["messages"][49];
     assert_eq!(
         (&tool["kind"], &tool["role"], &tool["tool_name"]),
@@ -110,19 +110,19 @@ fn pages_have_every_message_once_from_the_oldest_to_the_newest() {
 
 #[test]
 fn a_session_that_left_the_board_still_has_its_conversation() {
-    let stage = Stage::new();
+    let stage = ConversationStage::new();
     let (lines, said) = transcript();
     fs::write(stage.transcript("s"), &lines).unwrap();
     stage.hook("s", "UserPromptSubmit", "s");
     stage.hook("s", "SessionEnd", "s");
     stage.deck.pass(Millis::minutes(31));
     assert_eq!(stage.deck.board()["sessions"], json!([]));
-    assert_eq!(stage.texts("s", 50), said);
+    assert_eq!(stage.texts_of_page("s", 50), said);
 }
 
 #[test]
 fn a_session_without_a_transcript_says_so_and_an_unknown_session_is_404() {
-    let stage = Stage::new();
+    let stage = ConversationStage::new();
     stage.hook("s", "UserPromptSubmit", "s");
     let page = stage.page("s", "");
     assert_eq!((&page["messages"], &page["next_before"]), (&json!([]), &Value::Null));
@@ -133,7 +133,7 @@ fn a_session_without_a_transcript_says_so_and_an_unknown_session_is_404() {
 
 #[test]
 fn the_file_of_another_session_is_not_read() {
-    let stage = Stage::new();
+    let stage = ConversationStage::new();
     fs::write(stage.transcript("other"), transcript().0).unwrap();
     stage.hook("s", "UserPromptSubmit", "other");
     assert_eq!(stage.page("s", "")["messages"], json!([]));
@@ -141,7 +141,7 @@ fn the_file_of_another_session_is_not_read() {
 
 #[test]
 fn a_cursor_that_is_none_is_refused_with_a_sentence() {
-    let stage = Stage::new();
+    let stage = ConversationStage::new();
     fs::write(stage.transcript("s"), transcript().0).unwrap();
     stage.hook("s", "UserPromptSubmit", "s");
     for before in ["-1", "x", "999999999"] {

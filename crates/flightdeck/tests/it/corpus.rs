@@ -28,7 +28,7 @@ impl Alone {
     }
 
     /// Applies the event; returns the card as JSON.
-    fn take(&mut self, hook: &HookRecord, env: Map) -> Value {
+    fn apply_hook(&mut self, hook: &HookRecord, env: Map) -> Value {
         self.seq += 1;
         let bytes = serde_json::to_vec(&hook.event).unwrap().len();
         let draft = HookDraft { name_in_path: None, payload: hook.event.clone(), env, bytes };
@@ -84,7 +84,7 @@ fn every_scenario_over_http_gives_the_cards_of_the_core() {
             let answer = deck.post(&serde_json::to_string(&hook.event).unwrap());
             assert_eq!((answer.status, answer.body.len()), (204, 0));
             assert_eq!(answer.header("x-flightdeck-seq"), Some((n + 1).to_string().as_str()));
-            let expected = alone.take(hook, Map::new());
+            let expected = alone.apply_hook(hook, Map::new());
             let shown = nameless(card(&deck, hook.session_id()));
             assert_eq!(shown, nameless(expected), "{} after event {}", scenario.name, n + 1);
         }
@@ -119,7 +119,7 @@ fn every_scenario_through_the_socket_gives_the_cards_of_its_snapshot() {
             let shown = card(&deck, hook.session_id());
             let expected = line.split_once(" → ").unwrap().1;
             assert_eq!(crate::board::short_form(&shown), expected, "{} line {seq}: {line}", scenario.name);
-            let expected = unheld(alone.take(hook, env(hook)));
+            let expected = unheld(alone.apply_hook(hook, env(hook)));
             assert_eq!(unheld(shown), expected, "{} line {seq}: {line}", scenario.name);
         }
     }

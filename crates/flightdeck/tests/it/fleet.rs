@@ -8,12 +8,12 @@ use flightdeck_e2e::testkit::{TestHome, until};
 use crate::home::test_home;
 
 /// A person with a tmux server of their own.
-struct Fleet {
+struct SeatFleet {
     home: TestHome,
 }
 
 /// `None` where there is no tmux.
-fn fleet() -> Option<Fleet> {
+fn fleet() -> Option<SeatFleet> {
     if Command::new("tmux").arg("-V").output().is_err() {
         assert!(std::env::var("CI").is_err(), "tmux is not installed");
         eprintln!("SKIPPED: tmux is not installed");
@@ -28,10 +28,10 @@ fn fleet() -> Option<Fleet> {
         "session: shop\nseats:\n  - {{name: api, dir: api, command: \"{command}\"}}\n  - {{name: web, dir: web, parent: api, command: \"{command}\"}}\n"
     );
     fs::write(home.path().join("fleet.yaml"), file).unwrap();
-    Some(Fleet { home })
+    Some(SeatFleet { home })
 }
 
-impl Fleet {
+impl SeatFleet {
     fn run(&self, args: &[&str]) -> (i32, String) {
         let mut command = self.home.flightdeck(&[&["fleet"], args].concat());
         let output = self.in_terminal(&mut command).output().unwrap();
@@ -60,7 +60,7 @@ impl Fleet {
     }
 }
 
-impl Drop for Fleet {
+impl Drop for SeatFleet {
     fn drop(&mut self) {
         self.tmux(&["kill-server"]);
     }

@@ -19,7 +19,7 @@ use flightdeck::store::{Appended, Store};
 use flightdeck::transcripts::follow::{WatchList, follow};
 use flightdeck::transcripts::history::History;
 use flightdeck::transport::gate::Gate;
-use flightdeck::transport::http::front;
+use flightdeck::transport::http::http_service;
 use flightdeck_core::approval::policy::Policy;
 use flightdeck_core::log::hold_rules::HoldRules;
 use flightdeck_core::log::record::Record;
@@ -163,7 +163,7 @@ impl Builder {
             tokio::spawn(flightdeck::transport::socket::serve(connections, app.clone()));
             let sink =
                 Sink { engine: engine.clone(), health: Arc::clone(&health), hooks: Arc::new(app.clone()) };
-            tokio::spawn(axum::serve(listener, front(app, gate)).into_future());
+            tokio::spawn(axum::serve(listener, http_service(app, gate)).into_future());
             (addr, engine, history, prices, settings, sink)
         });
         InProcessDaemon {
@@ -257,6 +257,9 @@ impl InProcessDaemon {
     }
     pub(crate) fn post(&self, body: &str) -> Response {
         http::post(self.addr, "/api/live/hook", body)
+    }
+    pub(crate) fn socket_path(&self) -> &Path {
+        &self.socket
     }
     pub(crate) fn socket(&self) -> SocketClient {
         SocketClient::connect(&self.socket)

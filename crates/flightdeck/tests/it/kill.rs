@@ -12,7 +12,7 @@ use flightdeck::store::Store;
 use flightdeck_core::log::record::{EventId, Record, Source};
 use flightdeck_core::rules::Rules;
 use flightdeck_e2e::testkit::{TestDaemon, TestHome, until};
-use flightdeck_sim::fleet::{Fleet, FleetConfig, SimEvent};
+use flightdeck_sim::fleet::{FleetConfig, SimEvent, SimFleet};
 use flightdeck_sim::rng::Rng;
 use serde_json::{Value, json};
 
@@ -103,7 +103,7 @@ fn work(
 fn load_and_kill(home: &TestHome, daemon: TestDaemon, enough: usize) -> Vec<Sent> {
     let config = FleetConfig { sessions: 54, seed: SEED, speed: 20.0, ..FleetConfig::default() };
     let mut shares = vec![Vec::new(); CONNECTIONS];
-    for (n, event) in Fleet::new(config).take(3 * EVENTS_PER_SECOND as usize).enumerate() {
+    for (n, event) in SimFleet::new(config).take(3 * EVENTS_PER_SECOND as usize).enumerate() {
         // One connection per session keeps its events in order.
         let share = event.session_id.bytes().map(usize::from).sum::<usize>() % CONNECTIONS;
         shares[share].push((n, event));

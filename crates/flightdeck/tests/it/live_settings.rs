@@ -11,7 +11,7 @@ use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_e2e::testkit::http::Request;
 use flightdeck_e2e::testkit::{TestDaemon, TestHome, until};
 use flightdeck_sim::Map;
-use flightdeck_sim::fleet::{Fleet as Sim, FleetConfig};
+use flightdeck_sim::fleet::{FleetConfig, SimFleet as Sim};
 use serde_json::{Value, json};
 
 use crate::asks::object;

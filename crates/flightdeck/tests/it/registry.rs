@@ -15,9 +15,9 @@ use rustix::io::Errno;
 use serde_json::{Value, json};
 
 /// A process that stands for a client. It is killed when it is dropped.
-struct Client(Child);
+struct FakeClient(Child);
 
-impl Client {
+impl FakeClient {
     fn new() -> Self {
         Self(Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().unwrap())
     }
@@ -33,7 +33,7 @@ impl Client {
     }
 }
 
-impl Drop for Client {
+impl Drop for FakeClient {
     fn drop(&mut self) {
         // Both fail only if it has ended already.
         let _ = self.0.kill();
@@ -73,11 +73,11 @@ fn a_running_daemon_follows_the_clients_list_from_the_first_entry_to_the_death_o
     let daemon = home.daemon();
     let sessions = home.claude().join("sessions");
     fs::create_dir(&sessions).unwrap();
-    let mut dead = Client::new();
+    let mut dead = FakeClient::new();
     let leftover = dead.entry("dead", "busy");
     dead.kill();
     write(&sessions, &leftover);
-    let mut client = Client::new();
+    let mut client = FakeClient::new();
     let secret = sessions.join(format!("{}.ab12.key", client.0.id()));
     fifo(&secret);
     let odd = sessions.join("1.json");
@@ -105,7 +105,7 @@ fn a_running_daemon_follows_the_clients_list_from_the_first_entry_to_the_death_o
 }
 
 /// A session that works, by its own hooks and its registry entry.
-fn works(home: &TestHome, client: &Client, folder: &Path) {
+fn works(home: &TestHome, client: &FakeClient, folder: &Path) {
     let hook = |body: Value| {
         let mut hook = home.flightdeck(&PATIENT_HOOK);
         run_hook(hook.env("CLAUDE_PID", client.0.id().to_string()), &body.to_string());
@@ -125,7 +125,7 @@ fn a_turn_that_ends_while_the_daemon_and_its_hooks_are_away_was_not_interrupted(
     let home = test_home();
     let folder = home.claude().join("sessions");
     fs::create_dir_all(&folder).unwrap();
-    let client = Client::new();
+    let client = FakeClient::new();
     let daemon = home.up(&[]);
     works(&home, &client, &folder);
     until("it works", || (label(&daemon) == "Bash: make").then_some(()));
@@ -141,7 +141,7 @@ fn hooks_that_were_installed_stay_believed_while_the_daemon_is_down() {
     let home = test_home();
     let folder = home.claude().join("sessions");
     fs::create_dir_all(&folder).unwrap();
-    let client = Client::new();
+    let client = FakeClient::new();
     home.run(&["hooks", "install"]).success();
     let daemon = home.up(&[]);
     works(&home, &client, &folder);
@@ -157,7 +157,7 @@ fn hooks_that_are_removed_and_returned_while_the_daemon_runs_are_noticed() {
     let home = test_home();
     let folder = home.claude().join("sessions");
     fs::create_dir_all(&folder).unwrap();
-    let client = Client::new();
+    let client = FakeClient::new();
     home.run(&["hooks", "install"]).success();
     let daemon = home.daemon();
     works(&home, &client, &folder);

@@ -8,7 +8,7 @@ use flightdeck_core::log::record::{EventId, Record};
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::wire::hook::HookDraft;
-use flightdeck_sim::fleet::{Fleet as Sim, FleetConfig, SimEvent};
+use flightdeck_sim::fleet::{FleetConfig, SimEvent, SimFleet as Sim};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -107,7 +107,7 @@ fn check(store: &Store, seed: u64, stretches: &[Stretch]) {
         let rules = Rules::default();
         let records = log(store).await;
         let lived = store.latest_snapshot(&rules.fold_version()).await.unwrap().unwrap();
-        let lived: Fleet = flightdeck::engine::snapshots::unpack(&lived.body.whole()).unwrap();
+        let lived: Fleet = flightdeck::engine::snapshots::unpack(&lived.body.joined()).unwrap();
         let lived = bytes(lived, now);
         assert_eq!(records.len(), stretches.iter().map(|s| s.events).sum::<usize>());
         assert_eq!(fold(&records, rules.clone(), now), lived, "folded from the start");

@@ -13,17 +13,17 @@ use crate::home::test_home;
 use crate::tmux::{Tmux, WithTmux};
 
 /// A shell with job control in a terminal, and a stand-in for the client.
-struct Desk {
+struct RunTerminal {
     tmux: Tmux,
     home: TestHome,
 }
 
 /// `None` where there is no tmux.
-fn desk() -> Option<Desk> {
+fn desk() -> Option<RunTerminal> {
     let home = test_home();
     let tmux = home.tmux()?;
     install_client(&home);
-    let desk = Desk { tmux, home };
+    let desk = RunTerminal { tmux, home };
     desk.tmux.run(&[
         "new-session",
         "-d",
@@ -59,7 +59,7 @@ fn logged(home: &TestHome, text: &str) {
     until(text, || log(home).contains(text).then_some(()));
 }
 
-impl Desk {
+impl RunTerminal {
     fn types(&self, line: &str) {
         self.tmux.run(&["send-keys", "-t", "=a:", "-l", line]);
         self.press("Enter");

@@ -21,7 +21,7 @@ fn run(home: &TestHome, args: &[&str]) -> (i32, String, String) {
     }
     let mut command = home.flightdeck(args);
     let output = command.env("PATH", format!("{}:/usr/bin:/bin", programs.display())).output().unwrap();
-    let text = |bytes: &[u8]| home.plain(&String::from_utf8_lossy(bytes));
+    let text = |bytes: &[u8]| home.with_tilde(&String::from_utf8_lossy(bytes));
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
 

@@ -129,7 +129,7 @@ fn a_damaged_database_is_set_aside_and_reported_and_the_daemon_works() {
     fs::write(&database, &bytes).unwrap();
 
     let daemon = home.daemon();
-    let said = home.plain(&daemon.stderr());
+    let said = home.with_tilde(&daemon.stderr());
     assert!(said.starts_with("The event log was damaged ("), "{said}");
     assert!(said.contains("It was set aside as ~/fd/flightdeck.db"), "{said}");
     let log = fs::read_to_string(home.paths().logs.join("flightdeck.log")).unwrap();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use flightdeck::client::Client;
+use flightdeck::client::BlockingClient;
 use flightdeck_core::ids::HostId;
 use flightdeck_core::log::record::{EventId, Record};
 use flightdeck_core::wire::hook::HookDraft;
@@ -19,18 +19,18 @@ use crate::tmux::{Tmux, WithTmux};
 
 const SESSION: &str = "0b5e7a11-aaaa-4bbb-8ccc-000000000001";
 
-struct Desk {
+struct SessionTerminal {
     tmux: Tmux,
     daemon: TestDaemon,
     home: TestHome,
 }
 
 /// `None` where there is no tmux.
-fn desk() -> Option<Desk> {
+fn desk() -> Option<SessionTerminal> {
     let home = test_home();
     let tmux = home.tmux()?;
     let daemon = home.daemon();
-    let desk = Desk { tmux, daemon, home };
+    let desk = SessionTerminal { tmux, daemon, home };
     let client = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/fake-client.sh");
     let binary = env!("CARGO_BIN_EXE_flightdeck");
     desk.tmux(&["new-session", "-d", "-s", "a", "-x", "90", "-y", "24", "bash", client, binary, SESSION]);
@@ -44,7 +44,7 @@ fn desk() -> Option<Desk> {
     Some(desk)
 }
 
-impl Desk {
+impl SessionTerminal {
     #[track_caller]
     fn tmux(&self, args: &[&str]) -> String {
         self.tmux.run(args)
@@ -107,7 +107,7 @@ fn a_prompt_is_typed_once_and_logged() {
 #[test]
 fn peek_reads_the_screen_of_the_sessions_own_pane() {
     let Some(desk) = desk() else { return };
-    let mut client = Client::connect(&desk.home.paths()).unwrap();
+    let mut client = BlockingClient::connect(&desk.home.paths()).unwrap();
     desk.tmux(&["send-keys", "-t", "=a:", "-l", "half a thought"]);
     let shown = until("the draft is in the pane", || {
         let screen = client.call(&Peek { session_id: SESSION.into() }).unwrap();

@@ -43,12 +43,12 @@ fn fleet(home: &TestHome) -> TestDaemon {
     daemon
 }
 
-struct Desk {
+struct TuiTerminal {
     tmux: Tmux,
     home: TestHome,
 }
 
-impl Desk {
+impl TuiTerminal {
     /// `None` where there is no tmux.
     fn new(home: TestHome) -> Option<Self> {
         let tmux = home.tmux()?;
@@ -124,7 +124,7 @@ impl Desk {
 fn the_board_of_54_sessions_is_drawn_searched_and_left() {
     let home = test_home();
     let daemon = fleet(&home);
-    let Some(desk) = Desk::new(home) else { return };
+    let Some(desk) = TuiTerminal::new(home) else { return };
     let screen = desk.open((80, 24), "");
     assert!(screen.contains("51 running") && screen.contains("NEEDS YOU 3"), "{screen}");
     assert_eq!(desk.modes(), "1 0 1 0\n");
@@ -145,7 +145,7 @@ fn the_board_of_54_sessions_is_drawn_searched_and_left() {
 fn y_allows_the_request_of_a_held_hook() {
     let home = test_home();
     let daemon = home.daemon();
-    let Some(desk) = Desk::new(home) else { return };
+    let Some(desk) = TuiTerminal::new(home) else { return };
     tell(&daemon, "s-1", "UserPromptSubmit", json!({"prompt": "tidy up"}));
     let request = json!({"session_id": "s-1", "hook_event_name": "PermissionRequest", "cwd": "/w/shop", "tool_name": "Bash",
         "tool_input": {"command": "git rebase main"}});
@@ -174,7 +174,7 @@ fn y_allows_the_request_of_a_held_hook() {
 fn a_daemon_that_restarts_is_found_again() {
     let home = test_home();
     let daemon = fleet(&home);
-    let Some(desk) = Desk::new(home) else { return };
+    let Some(desk) = TuiTerminal::new(home) else { return };
     desk.open((100, 20), "");
     daemon.stop();
     desk.shows("not connected");
@@ -189,9 +189,9 @@ fn a_daemon_that_restarts_is_found_again() {
 #[test]
 fn without_a_daemon_one_is_started_and_stays() {
     let home = test_home();
-    let Some(desk) = Desk::new(home) else { return };
+    let Some(desk) = TuiTerminal::new(home) else { return };
     desk.tmux.run(&["new-session", "-d", "-s", "a", "-x", "160", "-y", "20", "sh", "-c", SHELL, BINARY, ""]);
-    let screen = desk.shows("no daemon was running: started one, pid ");
+    let screen = desk.shows("started a daemon (pid ");
     let started = StartedDaemon(screen.split("pid ").nth(1).unwrap().split(',').next().unwrap().to_owned());
     desk.shows("No session yet.");
     desk.keys(&["q"]);
@@ -216,7 +216,7 @@ impl Drop for StartedDaemon {
 fn signals_and_a_resize_storm_leave_the_terminal_clean() {
     let home = test_home();
     let _daemon = fleet(&home);
-    let Some(desk) = Desk::new(home) else { return };
+    let Some(desk) = TuiTerminal::new(home) else { return };
     for signal in ["TERM", "INT", "HUP"] {
         desk.open((100, 20), "");
         desk.signal(signal);
@@ -242,7 +242,7 @@ fn signals_and_a_resize_storm_leave_the_terminal_clean() {
 fn a_suspended_tui_gives_the_terminal_back_and_continues() {
     let home = test_home();
     let _daemon = fleet(&home);
-    let Some(desk) = Desk::new(home) else { return };
+    let Some(desk) = TuiTerminal::new(home) else { return };
     // Ctrl-Z needs an interactive shell with job control.
     let script = "PS1='READY '; export PS1; exec bash --norc --noprofile -i";
     desk.tmux.run(&["new-session", "-d", "-s", "a", "-x", "100", "-y", "20", "sh", "-c", script]);
@@ -275,7 +275,7 @@ fn a_suspended_tui_gives_the_terminal_back_and_continues() {
 fn the_tui_ends_with_its_tmux_server_and_refuses_a_pipe() {
     let home = test_home();
     let _daemon = fleet(&home);
-    let Some(desk) = Desk::new(home) else { return };
+    let Some(desk) = TuiTerminal::new(home) else { return };
     desk.open((100, 20), "");
     let pid = desk.tui_pid();
     desk.tmux.run(&["kill-server"]);
@@ -324,7 +324,7 @@ fn it_ends_without_a_word_when_its_output_closes() {
 #[test]
 fn the_popup_jumps_to_the_right_pane_among_60() {
     let home = test_home();
-    let Some(desk) = Desk::new(home) else { return };
+    let Some(desk) = TuiTerminal::new(home) else { return };
     let daemon = desk.home.daemon();
     let client = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/jump-client.sh");
     desk.tmux.run(&["new-session", "-d", "-s", "work", "-x", "200", "-y", "50", "sleep 600"]);

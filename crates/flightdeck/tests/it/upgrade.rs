@@ -129,24 +129,28 @@ fn take_additions(card: &mut Map<String, Value>) {
     }
     take_intent(card);
     take_assignment(card);
-    take(&mut card["background"], "shells_min", |background| background["shells"].clone());
+    remove_derived(&mut card["background"], "shells_min", |background| background["shells"].clone());
     if card["agent_state"]["group"] == "needs_you" {
         let rank = card["rank"].as_object_mut().unwrap().shift_remove("waiting").unwrap();
         let short_id = &card["id"].as_str().unwrap()[..8];
         assert!(rank.as_str().unwrap().ends_with(short_id), "{rank}");
     } else {
-        take(&mut card["rank"], "waiting", |rank| rank["default"].clone());
+        remove_derived(&mut card["rank"], "waiting", |rank| rank["default"].clone());
     }
     let id = card["id"].clone();
     for agent in card["sub_agents"].as_array_mut().unwrap() {
-        take(agent, "parent_session_id", |_| id.clone());
-        take(agent, "duration_seconds", |agent| seconds(&agent["started_at"], [&agent["ended_at"]; 2]));
+        remove_derived(agent, "parent_session_id", |_| id.clone());
+        remove_derived(agent, "duration_seconds", |agent| {
+            seconds(&agent["started_at"], [&agent["ended_at"]; 2])
+        });
         take_agent_status(agent);
-        ["description", "prompt", "tool_use_id"].iter().for_each(|field| take(agent, field, |_| Value::Null));
+        ["description", "prompt", "tool_use_id"]
+            .iter()
+            .for_each(|field| remove_derived(agent, field, |_| Value::Null));
     }
     for ask in card["asks"].as_array_mut().unwrap() {
         if !ask["resolution"].is_null() {
-            take(&mut ask["resolution"], "message", |_| Value::Null);
+            remove_derived(&mut ask["resolution"], "message", |_| Value::Null);
         }
     }
 }
@@ -199,7 +203,7 @@ fn take_assignment(card: &mut Map<String, Value>) {
 }
 
 /// Removes a field, which must have the value that follows from the fields beside it.
-fn take(of: &mut Value, field: &str, expected: impl Fn(&Value) -> Value) {
+fn remove_derived(of: &mut Value, field: &str, expected: impl Fn(&Value) -> Value) {
     let value = of.as_object_mut().unwrap().shift_remove(field).unwrap();
     assert_eq!(value, expected(of), "{field}");
 }
@@ -255,7 +259,9 @@ fn fleet_as_then(deck: &InProcessDaemon) -> String {
     let mut board = deck.get("/api/sessions").json();
     let counted =
         cards(&mut board["sessions"]).into_iter().filter(|card| card["waiting"]["counts"] == true).count();
-    edit_json(&deck.get("/api/fleet").text(), |fleet| take(fleet, "blocks_or_asks", |_| counted.into()))
+    edit_json(&deck.get("/api/fleet").text(), |fleet| {
+        remove_derived(fleet, "blocks_or_asks", |_| counted.into())
+    })
 }
 
 /// Everything the daemon says about its sessions, one answer a line.
@@ -325,9 +331,9 @@ async fn the_snapshot_of_version_0_1_0_can_be_read() {
     let home = Home::new();
     let version = rules().fold_version().replacen(RULES_VERSION, RULES_VERSION_THEN, 1);
     let snapshot = home.store().latest_snapshot(&version).await.unwrap().unwrap();
-    let mut fleet = snapshots::unpack(&snapshot.body.whole()).unwrap().with_rules(rules());
+    let mut fleet = snapshots::unpack(&snapshot.body.joined()).unwrap().with_rules(rules());
     assert_eq!(fleet.last_seq(), snapshot.seq);
-    assert_eq!((fleet.len(), fleet.occupants().count(), fleet.past().count()), (10, 10, 6));
+    assert_eq!((fleet.len(), fleet.occupants().count(), fleet.past_sessions().count()), (10, 10, 6));
     assert!(fleet.occupants().all(|occupant| occupant.host.is_this() && occupant.proc_start.is_some()));
     // Its timers run: after a night without events every session is stale.
     assert!(fleet.sessions().all(|session| !session.stale));

@@ -30,7 +30,7 @@ pub(crate) const SHARED: &str = r##"{
 }
 "##;
 
-fn texts() -> Vec<(&'static str, Vec<u8>)> {
+fn damaged_texts() -> Vec<(&'static str, Vec<u8>)> {
     let deep = |depth: usize| format!("{{\"x\": {}1{}}}\n", "[".repeat(depth), "]".repeat(depth));
     let big: Vec<String> = (0..20_000).map(|i| format!("\"Bash(tool-{i}:*) {}\"", "x".repeat(30))).collect();
     let big = format!("{{\n  \"permissions\": {{\n    \"allow\": [{}]\n  }}\n}}\n", big.join(", "));
@@ -91,7 +91,7 @@ fn texts() -> Vec<(&'static str, Vec<u8>)> {
 
 #[test]
 fn every_damaged_text_is_merged_or_refused() {
-    let rows: Vec<String> = texts().into_iter().map(|(name, bytes)| describe(name, &bytes)).collect();
+    let rows: Vec<String> = damaged_texts().into_iter().map(|(name, bytes)| describe(name, &bytes)).collect();
     expect![[r#"
         empty: merged, 0 foreign; restored to the byte, without receipt in meaning
         white space only: merged, 0 foreign; restored to the byte, without receipt in meaning
@@ -148,7 +148,7 @@ fn describe(name: &str, bytes: &[u8]) -> String {
         Err(refusal) => {
             assert_eq!(fixture.bytes(), bytes, "{name}: touched");
             assert_eq!(fixture.listing(), ["settings.json"], "{name}: litter");
-            return format!("{name}: REFUSED {}\n", fixture.plain(&refusal.to_string()));
+            return format!("{name}: REFUSED {}\n", fixture.with_tilde(&refusal.to_string()));
         }
     };
     let merged = fixture.bytes();
@@ -202,7 +202,7 @@ fn every_unusual_path_is_written_through_or_refused() {
                 fixture.uninstall().unwrap();
                 format!("merged: {}", during.join(" "))
             }
-            Err(refusal) => format!("REFUSED {}", fixture.plain(&refusal.to_string())),
+            Err(refusal) => format!("REFUSED {}", fixture.with_tilde(&refusal.to_string())),
         };
         assert_eq!(fixture.listing(), before, "{name}");
         told += &format!("{name}: {result}\n");

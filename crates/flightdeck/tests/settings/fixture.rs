@@ -97,7 +97,7 @@ impl SettingsFixture {
     }
 
     /// A message with this run's folder replaced by `~`.
-    pub(crate) fn plain(&self, sentence: &str) -> String {
+    pub(crate) fn with_tilde(&self, sentence: &str) -> String {
         let real = self.dir.path().canonicalize().unwrap();
         sentence.replace(real.to_str().unwrap(), "~").replace(self.dir.path().to_str().unwrap(), "~")
     }

@@ -14,7 +14,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::request::Request;
+pub use self::request::PolicyRequest;
 pub use self::suggest::{SuggestedRule, suggested_rules};
 
 use self::glob::Glob;
@@ -29,21 +29,21 @@ const DENIED: &str = "A rule of the user's Flightdeck policy denies this.";
 pub struct Policy {
     pub enabled: bool,
     /// In the person's order: the first rule that matches answers.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<PolicyRule>,
 }
 
 /// One validated rule.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "RuleDraft")]
-pub struct Rule {
+pub struct PolicyRule {
     tool: Glob,
     matches: Option<Glob>,
     project: Option<Glob>,
-    verdict: Verdict,
+    verdict: RuleVerdict,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Verdict {
+enum RuleVerdict {
     Allow,
     Deny { message: Option<String> },
 }
@@ -73,7 +73,7 @@ pub enum RuleDecision {
     Deny,
 }
 
-impl TryFrom<RuleDraft> for Rule {
+impl TryFrom<RuleDraft> for PolicyRule {
     type Error = String;
 
     fn try_from(draft: RuleDraft) -> Result<Self, String> {
@@ -81,7 +81,7 @@ impl TryFrom<RuleDraft> for Rule {
         let glob = |name: &str, text: &str| Glob::new(text).map_err(|why| format!("`{name}` {why}"));
         let tool = glob("tool", &tool)?;
         let never_fits = tool.as_str().starts_with("mcp__")
-            || (tool.is_exact() && request::field(tool.as_str()).is_none());
+            || (tool.is_exact() && request::field_to_match(tool.as_str()).is_none());
         if matches.is_some() && never_fits {
             return Err(format!(
                 "`match` does not go with {tool}: nothing of its input says for certain what it does. Name the tool alone"
@@ -91,67 +91,68 @@ impl TryFrom<RuleDraft> for Rule {
             (RuleDecision::Allow, Some(_)) => {
                 return Err("`message` goes with decision = \"deny\" only".to_owned());
             }
-            (RuleDecision::Allow, None) => Verdict::Allow,
-            (RuleDecision::Deny, message) => Verdict::Deny { message },
+            (RuleDecision::Allow, None) => RuleVerdict::Allow,
+            (RuleDecision::Deny, message) => RuleVerdict::Deny { message },
         };
         Ok(Self {
             tool,
             matches: matches.map(|text| glob("match", text.trim())).transpose()?,
-            project: project.map(|path| glob("project", folder(&path))).transpose()?,
+            project: project.map(|path| glob("project", without_trailing_slash(&path))).transpose()?,
             verdict,
         })
     }
 }
 
 /// `/work/api/` is `/work/api`.
-fn folder(path: &str) -> &str {
+fn without_trailing_slash(path: &str) -> &str {
     if path.len() > 1 { path.trim_end_matches('/') } else { path }
 }
 
-impl Rule {
+impl PolicyRule {
     pub fn allows(&self) -> bool {
-        self.verdict == Verdict::Allow
+        self.verdict == RuleVerdict::Allow
     }
 
     pub fn message(&self) -> Option<&str> {
         match &self.verdict {
-            Verdict::Deny { message } => message.as_deref(),
-            Verdict::Allow => None,
+            RuleVerdict::Deny { message } => message.as_deref(),
+            RuleVerdict::Allow => None,
         }
     }
 
-    fn is_about(&self, request: &Request<'_>) -> bool {
-        self.tool.matches(request.tool) && self.project.as_ref().is_none_or(|project| holds(project, request))
+    fn is_about(&self, request: &PolicyRequest<'_>) -> bool {
+        self.tool.matches(request.tool)
+            && self.project.as_ref().is_none_or(|project| covers_project_of(project, request))
     }
 
-    fn fits(&self, text: Option<&str>) -> bool {
+    fn matches_text(&self, text: Option<&str>) -> bool {
         self.matches.as_ref().is_none_or(|glob| text.is_some_and(|text| glob.matches(text)))
     }
 
-    fn fits_any(&self, texts: &[String]) -> bool {
-        texts.iter().any(|text| self.fits(Some(text)))
+    fn matches_any(&self, texts: &[String]) -> bool {
+        texts.iter().any(|text| self.matches_text(Some(text)))
     }
 
     /// A part of one of these texts might match.
-    fn may_fit(&self, texts: &[String]) -> bool {
+    fn may_match_part(&self, texts: &[String]) -> bool {
         self.matches.as_ref().is_some_and(|glob| texts.iter().any(|text| glob.matches_from_a_word(text)))
     }
 
     /// The rule names exactly this text.
-    fn is_this(&self, text: &str) -> bool {
+    fn names_exactly(&self, text: &str) -> bool {
         self.matches.as_ref().is_some_and(|glob| glob.is_exact() && glob.as_str() == text.trim())
     }
 }
 
 /// A project matches its folder and everything below it.
-fn holds(project: &Glob, request: &Request<'_>) -> bool {
+fn covers_project_of(project: &Glob, request: &PolicyRequest<'_>) -> bool {
     let Some(path) = request.project.as_deref() else { return false };
     let below = || path.strip_prefix(project.as_str()).is_some_and(|rest| rest.starts_with('/'));
     project.matches(path) || (project.is_exact() && below())
 }
 
 /// `Bash cargo test* in /work/api`.
-impl fmt::Display for Rule {
+impl fmt::Display for PolicyRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.tool)?;
         self.matches.as_ref().map_or(Ok(()), |glob| write!(f, " {glob}"))?;
@@ -163,8 +164,8 @@ impl fmt::Display for Rule {
 #[derive(Clone, Debug, PartialEq)]
 pub enum PolicyOutcome<'a> {
     /// Allowed by these rules, one for each command of the line.
-    Allow(Vec<&'a Rule>),
-    Deny(&'a Rule),
+    Allow(Vec<&'a PolicyRule>),
+    Deny(&'a PolicyRule),
     /// An allowing rule matches, but a person must decide.
     LeftAlone(ReasonToAsk),
     NoRule,
@@ -192,19 +193,19 @@ impl ReasonToAsk {
 
 impl Policy {
     /// Ignores [`Policy::enabled`], because a dry run uses it too.
-    pub fn decide(&self, request: &Request<'_>) -> PolicyOutcome<'_> {
-        let about: Vec<&Rule> = self.rules.iter().filter(|rule| rule.is_about(request)).collect();
+    pub fn decide(&self, request: &PolicyRequest<'_>) -> PolicyOutcome<'_> {
+        let about: Vec<&PolicyRule> = self.rules.iter().filter(|rule| rule.is_about(request)).collect();
         let guesses = match request.text {
             Some(line) if request.is_command => shell::possible_commands(line),
-            Some(path) if request.is_path => vec![straight(path)],
+            Some(path) if request.is_path => vec![normalized_path(path)],
             text => text.map(ToOwned::to_owned).into_iter().collect(),
         };
-        let fits = |rule: &&Rule| rule.fits(request.text) || rule.fits_any(&guesses);
-        let refuses = |rule: &&Rule| !rule.allows() && (fits(rule) || rule.may_fit(&guesses));
+        let fits = |rule: &&PolicyRule| rule.matches_text(request.text) || rule.matches_any(&guesses);
+        let refuses = |rule: &&PolicyRule| !rule.allows() && (fits(rule) || rule.may_match_part(&guesses));
         if let Some(rule) = about.iter().copied().find(refuses) {
             return PolicyOutcome::Deny(rule);
         }
-        let allows: Vec<&Rule> = about.into_iter().filter(|rule| rule.allows()).collect();
+        let allows: Vec<&PolicyRule> = about.into_iter().filter(|rule| rule.allows()).collect();
         if !allows.iter().any(fits) {
             return PolicyOutcome::NoRule;
         }
@@ -220,15 +221,15 @@ impl Policy {
     }
 
     /// The answer to a request, or `None` to leave it to the person.
-    pub(crate) fn answer_request(&self, request: &Request<'_>) -> Option<Answer> {
+    pub(crate) fn answer_request(&self, request: &PolicyRequest<'_>) -> Option<Answer> {
         let outcome = self.decide(request);
         let rule = Some(outcome.rules()?);
         match outcome {
             PolicyOutcome::Deny(by) => {
                 let message = Some(by.message().unwrap_or(DENIED).to_owned());
-                Some(Answer { message, rule, ..Answer::plain(Decision::Deny, AnsweredBy::Policy) })
+                Some(Answer { message, rule, ..Answer::without_details(Decision::Deny, AnsweredBy::Policy) })
             }
-            _ => Some(Answer { rule, ..Answer::plain(Decision::Allow, AnsweredBy::Policy) }),
+            _ => Some(Answer { rule, ..Answer::without_details(Decision::Allow, AnsweredBy::Policy) }),
         }
     }
 }
@@ -249,22 +250,22 @@ impl PolicyOutcome<'_> {
 }
 
 /// The first matching rule for each command. `None` if a command has none.
-fn allowed_by<'a>(allows: &[&'a Rule], request: &Request<'_>) -> Option<Vec<&'a Rule>> {
-    let first = |text: Option<&str>| allows.iter().copied().find(|rule| rule.fits(text));
+fn allowed_by<'a>(allows: &[&'a PolicyRule], request: &PolicyRequest<'_>) -> Option<Vec<&'a PolicyRule>> {
+    let first = |text: Option<&str>| allows.iter().copied().find(|rule| rule.matches_text(text));
     let Some(text) = request.text else { return first(None).map(|rule| vec![rule]) };
-    if let Some(exact) = allows.iter().copied().find(|rule| rule.is_this(text)) {
+    if let Some(exact) = allows.iter().copied().find(|rule| rule.names_exactly(text)) {
         return Some(vec![exact]);
     }
     if request.is_command {
         return shell::commands(text)?.iter().map(|command| first(Some(command))).collect();
     }
     // `/work/api/src/*` must not match `/work/api/src/../../../.ssh/config`.
-    let detours = request.is_path && text != straight(text);
+    let detours = request.is_path && text != normalized_path(text);
     first(Some(text)).filter(|_| !detours).map(|rule| vec![rule])
 }
 
 /// The path without `//`, `/./` and `/../`. Symbolic links are not resolved.
-fn straight(path: &str) -> String {
+fn normalized_path(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {

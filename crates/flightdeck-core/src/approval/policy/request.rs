@@ -13,13 +13,13 @@ use crate::wire::tool_names::{asks_approval, asks_question, main_field};
 const JUDGED: [&str; 6] = ["command", "file_path", "notebook_path", "url", "query", "skill"];
 
 /// The field of a tool's input that a rule's `match` is compared with. `None` if a rule can only name the tool.
-pub(super) fn field(tool: &str) -> Option<&'static str> {
+pub(super) fn field_to_match(tool: &str) -> Option<&'static str> {
     main_field(tool).filter(|field| JUDGED.contains(field))
 }
 
 /// One permission request, with the facts that decide which rule fits.
 #[derive(Clone, Debug)]
-pub struct Request<'a> {
+pub struct PolicyRequest<'a> {
     pub tool: &'a str,
     /// The text that `match` is compared with.
     pub text: Option<&'a str>,
@@ -33,7 +33,7 @@ pub struct Request<'a> {
     pub(super) is_unclear: bool,
 }
 
-impl<'a> Request<'a> {
+impl<'a> PolicyRequest<'a> {
     /// `None` for a question, a plan or a form, which only a person answers, and for a hook that asks nothing.
     pub(crate) fn of_hook(
         hook: &str,
@@ -48,7 +48,7 @@ impl<'a> Request<'a> {
             return None;
         }
         let input = object(payload, "tool_input");
-        let field = field(tool);
+        let field = field_to_match(tool);
         let text = field.and_then(|field| borrowed_text(input?, field));
         let unsandboxed = |input: &Map<String, Value>| flag(input, "dangerouslyDisableSandbox");
         Some(Self {
@@ -76,6 +76,6 @@ impl<'a> Request<'a> {
 
 fn project(project_dir: Option<&str>, payload: &Map<String, Value>) -> Option<String> {
     let mut project = Project::default();
-    project.take(project_dir, borrowed_text(payload, "cwd"));
+    project.learn_from(project_dir, borrowed_text(payload, "cwd"));
     project.root().map(ToOwned::to_owned)
 }

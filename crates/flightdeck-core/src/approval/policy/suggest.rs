@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Policy, Request, Rule, RuleDecision, RuleDraft};
+use super::{Policy, PolicyRequest, PolicyRule, RuleDecision, RuleDraft};
 
 /// Most words of a command that a wider rule keeps: `npm run build -- --watch` becomes `npm run build*`.
 const WORDS_MAX: usize = 3;
@@ -22,9 +22,9 @@ pub struct SuggestedRule {
 }
 
 /// Rules that match the request, narrowest first. They are drafts that allow; the person may turn one into a rule that denies.
-pub fn suggested_rules(request: &Request<'_>) -> Vec<SuggestedRule> {
+pub fn suggested_rules(request: &PolicyRequest<'_>) -> Vec<SuggestedRule> {
     let matches = match request.text {
-        Some(text) => exact(text).into_iter().chain(wider(request, text)).map(Some).collect(),
+        Some(text) => exact(text).into_iter().chain(wider_pattern(request, text)).map(Some).collect(),
         // The input has no text that a rule could match, so a rule can only name the tool.
         None => vec![None],
     };
@@ -43,13 +43,13 @@ fn exact(text: &str) -> Option<String> {
 
 /// `None` if the pattern cannot be a rule, because it is empty or too long.
 fn suggested(
-    request: &Request<'_>,
+    request: &PolicyRequest<'_>,
     matches: Option<String>,
     project: Option<String>,
 ) -> Option<SuggestedRule> {
     let decision = RuleDecision::Allow;
     let draft = RuleDraft { tool: request.tool.to_owned(), matches, project, decision, message: None };
-    let rule = Rule::try_from(draft.clone()).ok()?;
+    let rule = PolicyRule::try_from(draft.clone()).ok()?;
     let name = rule.to_string();
     let policy = Policy { enabled: true, rules: vec![rule] };
     let would_answer = policy.decide(request).rules().is_some();
@@ -57,7 +57,7 @@ fn suggested(
 }
 
 /// The wider pattern: the same command with other arguments, other files of the folder, or other pages of the site.
-fn wider(request: &Request<'_>, text: &str) -> Option<String> {
+fn wider_pattern(request: &PolicyRequest<'_>, text: &str) -> Option<String> {
     if request.is_command {
         return wider_command(text);
     }

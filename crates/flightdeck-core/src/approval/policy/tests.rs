@@ -10,11 +10,13 @@ fn policy(rules: Value) -> Policy {
 fn asked(tool: &str, input: Value) -> Record {
     let payload = json!({"tool_name": tool, "tool_input": input, "cwd": "/work/api/src"});
     let Value::Object(payload) = payload else { unreachable!() };
-    Record::ours(Source::Hook, "PermissionRequest", "s", payload, EventId(1))
+    Record::noticed_here(Source::Hook, "PermissionRequest", "s", payload, EventId(1))
 }
 
 fn said(policy: &Policy, record: &Record) -> String {
-    let Some(request) = Request::from_record(record) else { return "not the policy's to answer".to_owned() };
+    let Some(request) = PolicyRequest::from_record(record) else {
+        return "not the policy's to answer".to_owned();
+    };
     let outcome = policy.decide(&request);
     match &outcome {
         PolicyOutcome::Allow(_) => format!("allow by {}", outcome.rules().unwrap()),
@@ -162,7 +164,7 @@ fn a_deny_rule_wins_at_any_position_and_on_a_partial_match() {
         "#]],
     );
     let answer = policy.answer(&asked("Bash", json!({"command": "git push"}))).unwrap();
-    assert_eq!((answer.message.as_deref(), answer.by()), (Some("push by hand"), AnsweredBy::Policy));
+    assert_eq!((answer.message.as_deref(), answer.answered_by()), (Some("push by hand"), AnsweredBy::Policy));
     let answer = policy.answer(&asked("Bash", json!({"command": "rm -rf /x"}))).unwrap();
     assert_eq!(answer.message.as_deref(), Some(DENIED));
 }
@@ -227,7 +229,7 @@ fn questions_plans_and_forms_are_left_to_the_person() {
     let not = "not the policy's to answer";
     assert_eq!(said(&policy, &asked("AskUserQuestion", json!({"questions": []}))), not);
     assert_eq!(said(&policy, &asked("ExitPlanMode", json!({"plan": "x"}))), not);
-    let form = Record::ours(Source::Hook, "Elicitation", "s", Map::new(), EventId(1));
+    let form = Record::noticed_here(Source::Hook, "Elicitation", "s", Map::new(), EventId(1));
     assert_eq!(said(&policy, &form), not);
 }
 
@@ -243,7 +245,7 @@ fn a_policy_that_is_turned_off_answers_nothing() {
 
 #[test]
 fn a_rule_that_makes_no_sense_is_refused_with_a_sentence() {
-    let refused = |rule: Value| serde_json::from_value::<Rule>(rule).unwrap_err().to_string();
+    let refused = |rule: Value| serde_json::from_value::<PolicyRule>(rule).unwrap_err().to_string();
     expect!["`message` goes with decision = \"deny\" only"]
         .assert_eq(&refused(json!({"tool": "Bash", "decision": "allow", "message": "x"})));
     expect!["`tool` is empty: leave it out, or write \"*\" for anything"]
@@ -262,7 +264,7 @@ fn a_rule_that_makes_no_sense_is_refused_with_a_sentence() {
 fn a_request_suggests_rules_from_narrow_to_wide() {
     let lines = |tool: &str, input: Value| {
         let record = asked(tool, input);
-        let rules = suggested_rules(&Request::from_record(&record).unwrap());
+        let rules = suggested_rules(&PolicyRequest::from_record(&record).unwrap());
         let line = |s: &SuggestedRule| {
             format!("  {}{}\n", s.name, if s.would_answer { "" } else { "  (never answers)" })
         };

@@ -12,20 +12,23 @@ const LAST_SENTENCES_MAX: usize = 2;
 
 /// The rule that decides, and the sentence it decided on. The order of the checks is the order of their weight. `changed_files`:
 /// tools changed files in this turn, so a message that only describes the result reports finished work.
-pub(super) fn decide(sentences: &[Sentence], changed_files: bool) -> (IntentRule, Option<&str>) {
+pub(super) fn decide<'a>(
+    sentences: &'a [Sentence<'a>],
+    changed_files: bool,
+) -> (IntentRule, Option<&'a str>) {
     let checks = [question, request, obstacle, next_step, soft_close, done];
     let found = checks.iter().find_map(|check| check(sentences, changed_files));
     let last = sentences.last();
     match (found, last) {
-        (Some((rule, sentence)), _) => (rule, Some(sentence.written.as_str())),
-        (None, Some(last)) if changed_files => (IntentRule::ChangedFiles, Some(last.written.as_str())),
-        (None, _) => (IntentRule::NothingSaid, last.map(|s| s.written.as_str())),
+        (Some((rule, sentence)), _) => (rule, Some(sentence.written)),
+        (None, Some(last)) if changed_files => (IntentRule::ChangedFiles, Some(last.written)),
+        (None, _) => (IntentRule::NothingSaid, last.map(|s| s.written)),
     }
 }
 
-type Found<'a> = Option<(IntentRule, &'a Sentence)>;
+type FoundIntent<'a> = Option<(IntentRule, &'a Sentence<'a>)>;
 
-fn question(sentences: &[Sentence], changed_files: bool) -> Found<'_> {
+fn question<'a>(sentences: &'a [Sentence<'a>], changed_files: bool) -> FoundIntent<'a> {
     let (index, question) = open_question(sentences)?;
     let before = sentences.get(..index).unwrap_or_default();
     let offers = question.is_offer() && !before.iter().any(Sentence::is_question);
@@ -42,38 +45,38 @@ fn question(sentences: &[Sentence], changed_files: bool) -> Found<'_> {
 }
 
 /// A sentence near the end that asks without a question mark. A list may follow it.
-fn request(sentences: &[Sentence], changed_files: bool) -> Found<'_> {
+fn request<'a>(sentences: &'a [Sentence<'a>], changed_files: bool) -> FoundIntent<'a> {
     let tail = || prose(sentences).rev().take(TAIL_SENTENCES_MAX);
-    let is_request = |s: &&Sentence| match s.signs.has(Sign::Feedback) {
+    let is_request = |s: &&Sentence<'_>| match s.signs.has(Sign::Feedback) {
         true => !is_finished(sentences, changed_files),
         false => s.signs.has(Sign::Request) && !s.signs.has(Sign::NoRequest),
     };
     let request = tail().find(is_request);
-    let is_weak = |s: &&Sentence| s.signs.has(Sign::WeakRequest) && !s.signs.has(Sign::NoRequest);
+    let is_weak = |s: &&Sentence<'_>| s.signs.has(Sign::WeakRequest) && !s.signs.has(Sign::NoRequest);
     let weak = || tail().find(is_weak).filter(|_| !is_finished(sentences, changed_files));
     Some((IntentRule::RequestsInput, request.or_else(weak)?))
 }
 
-fn obstacle(sentences: &[Sentence], _: bool) -> Found<'_> {
-    let is_unable = |s: &Sentence| s.signs.has(Sign::Unable) && !s.signs.has(Sign::NoRequest);
-    let is_blocked = |s: &&Sentence| s.signs.has(Sign::Blocked) || is_unable(s);
+fn obstacle<'a>(sentences: &'a [Sentence<'a>], _: bool) -> FoundIntent<'a> {
+    let is_unable = |s: &Sentence<'_>| s.signs.has(Sign::Unable) && !s.signs.has(Sign::NoRequest);
+    let is_blocked = |s: &&Sentence<'_>| s.signs.has(Sign::Blocked) || is_unable(s);
     let blocked = prose(sentences).rev().take(TAIL_SENTENCES_MAX).find(is_blocked)?;
     (!is_done(sentences)).then_some((IntentRule::Blocked, blocked))
 }
 
-/// A soft close after the next step ends the message: "It is running on port 80. Let me know if …".
-fn next_step(sentences: &[Sentence], _: bool) -> Found<'_> {
+/// A next step does not count if a soft close follows it: "It is running on port 80. Let me know if …".
+fn next_step<'a>(sentences: &'a [Sentence<'a>], _: bool) -> FoundIntent<'a> {
     let last = prose(sentences).rev().take(LAST_SENTENCES_MAX);
     let mut open = last.take_while(|s| !s.signs.has(Sign::SoftClose) && !s.signs.has(Sign::Feedback));
     open.find(|s| s.signs.has(Sign::NextStep) && !s.signs.has(Sign::NotNext))
         .map(|s| (IntentRule::AnnouncesNextStep, s))
 }
 
-fn soft_close(sentences: &[Sentence], changed_files: bool) -> Found<'_> {
+fn soft_close<'a>(sentences: &'a [Sentence<'a>], changed_files: bool) -> FoundIntent<'a> {
     let mut last = prose(sentences).rev().take(LAST_SENTENCES_MAX);
-    let is_close = |s: &Sentence| s.signs.has(Sign::SoftClose) && !s.signs.has(Sign::UsageNote);
-    let is_thanks = |s: &Sentence| s.signs.has(Sign::Courtesy) && is_finished(sentences, changed_files);
-    let closes = |s: &&Sentence| is_close(s) || s.signs.has(Sign::Feedback) || is_thanks(s);
+    let is_close = |s: &Sentence<'_>| s.signs.has(Sign::SoftClose) && !s.signs.has(Sign::UsageNote);
+    let is_thanks = |s: &Sentence<'_>| s.signs.has(Sign::Courtesy) && is_finished(sentences, changed_files);
+    let closes = |s: &&Sentence<'_>| is_close(s) || s.signs.has(Sign::Feedback) || is_thanks(s);
     let close = last.find(closes)?;
     // "I can also do the other one" offers what "shall I also do the other one?" offers.
     let rule = match close.signs.has(Sign::OffersWorkOnTop) && is_finished(sentences, changed_files) {
@@ -83,25 +86,27 @@ fn soft_close(sentences: &[Sentence], changed_files: bool) -> Found<'_> {
     Some((rule, close))
 }
 
-fn done(sentences: &[Sentence], _: bool) -> Found<'_> {
-    let says_done = |s: &&Sentence| s.says_done() || s.signs.has(Sign::Finding);
+fn done<'a>(sentences: &'a [Sentence<'a>], _: bool) -> FoundIntent<'a> {
+    let says_done = |s: &&Sentence<'_>| s.says_done() || s.signs.has(Sign::Finding);
     let last = sentences.iter().rev().take(TAIL_SENTENCES_MAX).find(says_done);
     let first = || sentences.iter().filter(|s| s.opening).find(says_done);
     last.map(|s| (IntentRule::SaysDone, s)).or_else(|| Some((IntentRule::OpensWithDone, first()?)))
 }
 
 /// Whether the message says that the work is done, and not only a part of it.
-fn is_done(sentences: &[Sentence]) -> bool {
-    sentences.iter().any(Sentence::says_done) && !sentences.iter().any(|s| s.signs.has(Sign::PartlyDone))
+fn is_done(sentences: &[Sentence<'_>]) -> bool {
+    let says_done =
+        |s: &Sentence<'_>| s.says_done() && !s.signs.has(Sign::Blocked) && !s.signs.has(Sign::Unable);
+    sentences.iter().any(says_done) && !sentences.iter().any(|s| s.signs.has(Sign::PartlyDone))
 }
 
 /// Whether the work is done by what the message says or by what the tools did, and nothing stands in its way.
-fn is_finished(sentences: &[Sentence], changed_files: bool) -> bool {
-    let is_open = |s: &Sentence| s.signs.has(Sign::PartlyDone) || s.signs.has(Sign::Blocked);
+fn is_finished(sentences: &[Sentence<'_>], changed_files: bool) -> bool {
+    let is_open = |s: &Sentence<'_>| s.signs.has(Sign::PartlyDone) || s.signs.has(Sign::Blocked);
     is_done(sentences) || changed_files && !sentences.iter().any(is_open)
 }
 
 /// The sentences outside lists.
-fn prose(sentences: &[Sentence]) -> impl DoubleEndedIterator<Item = &Sentence> {
+fn prose<'a>(sentences: &'a [Sentence<'a>]) -> impl DoubleEndedIterator<Item = &'a Sentence<'a>> {
     sentences.iter().filter(|s| !s.item)
 }

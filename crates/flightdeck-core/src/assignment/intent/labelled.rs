@@ -45,7 +45,7 @@ impl Score {
 
 impl Labelled<'_> {
     pub fn detect(&self) -> DetectedIntent {
-        TurnIntent::detect(self.message).of(self.changed_files).clone()
+        TurnIntent::detect(self.message).for_turn(self.changed_files).clone()
     }
 }
 

@@ -4,6 +4,7 @@
 //! the [`signs`] of each sentence by [`patterns`] and [`shapes`]. [`decide`] chooses the intent from these signs, beginning at the
 //! end of the message. `cargo xtask intents` measures the result on labelled messages.
 
+mod automaton;
 mod decide;
 pub mod labelled;
 mod matching;
@@ -15,6 +16,7 @@ mod required_words;
 mod sentence_signs;
 mod shapes;
 mod signs;
+mod work_budget;
 
 use serde::{Deserialize, Serialize};
 
@@ -111,13 +113,9 @@ intent_rules! {
     NothingSaid Progress 40 "The message neither asks nor says that the work is done.";
 }
 
-/// Prepares the detector, so that no event waits until its patterns are built. The examples of the shapes are read once, because an
-/// automaton builds most of its states at its first search.
+/// Prepares the detector, so that no event waits until its patterns are built.
 pub fn prepare() {
     matching::build();
-    for shape in shapes::all() {
-        TurnIntent::detect(shape.example);
-    }
 }
 
 /// The intent of a turn's last message, for a turn that changed files and for one that did not. Both are kept, because a tool call
@@ -131,19 +129,19 @@ pub struct TurnIntent {
 
 impl TurnIntent {
     pub fn detect(message: &str) -> Self {
-        let prose = prose::Prose::of(message);
+        let prose = prose::Prose::from_message(message);
         let decided = |changed_files| {
             let (rule, line) = decide::decide(&prose.sentences, changed_files);
             DetectedIntent {
                 intent: rule.intent(),
                 confidence: f64::from(rule.percent()) / 100.0,
-                evidence: Evidence { rule, line: line.map(shown).unwrap_or_default() },
+                evidence: Evidence { rule, line: line.map(as_shown).unwrap_or_default() },
             }
         };
         Self { read_only: decided(false), changed_files: decided(true) }
     }
 
-    pub fn of(&self, changed_files: bool) -> &DetectedIntent {
+    pub fn for_turn(&self, changed_files: bool) -> &DetectedIntent {
         if changed_files { &self.changed_files } else { &self.read_only }
     }
 }
@@ -154,7 +152,7 @@ pub fn detect(message: &str) -> DetectedIntent {
 }
 
 /// A sentence as a card shows it: one line without emphasis and code marks.
-fn shown(sentence: &str) -> String {
+fn as_shown(sentence: &str) -> String {
     one_line(&sentence.replace(['*', '`'], ""), INTENT_LINE_CHARS_MAX)
 }
 

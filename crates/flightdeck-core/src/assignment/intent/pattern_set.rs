@@ -13,22 +13,24 @@ impl PatternSet {
         Ok(())
     }
 
-    /// Adds patterns that another set took: they are below [`PATTERNS_MAX`].
-    pub(super) fn add_each(&mut self, patterns: &[u16]) {
-        for pattern in patterns {
-            if let Some(bits) = self.0.get_mut(usize::from(pattern / 64)) {
-                *bits |= 1 << (pattern % 64);
-            }
+    /// Adds a pattern that another set took: it is below [`PATTERNS_MAX`].
+    pub(super) fn add(&mut self, pattern: u16) {
+        if let Some(bits) = self.0.get_mut(usize::from(pattern / 64)) {
+            *bits |= 1 << (pattern % 64);
         }
     }
 
-    pub(super) fn both(mut self, other: &Self) -> Self {
-        self.0.iter_mut().zip(other.0).for_each(|(bits, more)| *bits &= more);
-        self
+    pub(super) fn add_each(&mut self, patterns: &[u16]) {
+        patterns.iter().for_each(|pattern| self.add(*pattern));
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.iter().all(|bits| *bits == 0)
+    pub(super) fn contains(&self, pattern: u16) -> bool {
+        self.0.get(usize::from(pattern / 64)).is_some_and(|bits| bits & 1 << (pattern % 64) != 0)
+    }
+
+    pub(super) fn intersection(mut self, other: &Self) -> Self {
+        self.0.iter_mut().zip(other.0).for_each(|(bits, more)| *bits &= more);
+        self
     }
 
     pub(super) fn iter(self) -> impl Iterator<Item = usize> {
@@ -54,8 +56,9 @@ mod tests {
 
     #[test]
     fn what_is_in_both_sets_is_listed_in_order() {
-        let both = set(&[0, 63, 64, 1023]).both(&set(&[1023, 64, 1, 0]));
+        let both = set(&[0, 63, 64, 1023]).intersection(&set(&[1023, 64, 1, 0]));
         assert_eq!(both.iter().collect::<Vec<_>>(), [0, 64, 1023]);
+        assert!(both.contains(64) && !both.contains(63));
         assert!(PatternSet::default().insert(1024).is_err());
     }
 }

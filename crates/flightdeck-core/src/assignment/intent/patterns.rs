@@ -60,7 +60,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         Blocked,
-        r"^blocked\b|\bi(?:'m| am) (?:blocked|stuck)\b|\b(?:can't|cannot|can not|couldn't|unable to|not able to) (?:continue|proceed|go on|access|push|log in|connect|do this|do that|go any further|move forward|complete this without)\b",
+        r"^(?:blocked|stuck)\b|\bi(?:'m| am) (?:blocked|stuck)\b|\b(?:can't|cannot|can not|couldn't|unable to|not able to) (?:continue|proceed|go on|access|push|log in|connect|do this|do that|go any further|move forward|complete this without)\b",
     ),
     (
         Blocked,
@@ -104,7 +104,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         NextStep,
-        r"als nächstes|^ich (?:sehe|schaue|werde|prüfe|starte|beginne|lese|suche|schreibe|mache|führe)\b|^nun |^jetzt (?:schreibe|prüfe|mache|schaue|kommt)|a continuación|^ahora |^voy a|\bvoy a\b|^je (?:vais|regarde|vérifie|commence|lance|continue)|^maintenant|^ensuite",
+        r"als nächstes|^ich (?:sehe|schaue|werde|prüfe|starte|beginne|lese|suche|schreibe|mache|führe)\b|^nun |^jetzt (?:schreibe|prüfe|mache|schaue|kommt)|a continuación|^ahora (?:voy|empiezo|paso|reviso|sigo|toca|miro|hago|compruebo|ejecuto|estoy|pruebo|busco)\b|^voy a|\bvoy a\b|^je (?:vais|regarde|vérifie|commence|lance|continue)|^maintenant|^ensuite",
     ),
     (NextStep, r"接下来|下一步我|^我先|^我(?:将|会|来|现在)|^现在我|^次に|^次は|^まず|これから|します。?$"),
     (
@@ -199,7 +199,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         State,
-        r"\b(?:it's|is|are|was|were|has been|have been) (?:now |all |both |fully )?(?:replaced|rebased|regenerated|refreshed|rewritten|adapted|swapped|covered|archived|plugged|sealed|solved|sorted|settled|shipped|reverted|rolled (?:back|out)|tagged|wired up|cleaned up)\b|\beverything\b[^.?!,;]* is in\b",
+        r"\b(?:it's|is|are|was|were|has been|have been) (?:now |all |both |fully )?(?:replaced|rebased|regenerated|refreshed|rewritten|adapted|swapped|covered|archived|plugged|sealed|solved|sorted|settled|shipped|reverted|rolled (?:back|out)|tagged|wired up|cleaned up)\b|\beverything\b[^.?!,;]* is in[.!]?$",
     ),
     (
         State,
@@ -256,7 +256,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         NoResult,
-        r"(?:^|\b(?:i|we)(?:'ve| have)? |\band |, )(?:[a-z]+ly |also |just |then |now |already )?(?:analy[sz]ed|asked|based|believed|compared|considered|described|discovered|checked|examined|expected|explained|explored|figured|followed|guessed|happened|hoped|identified|inspected|intended|interrupted|introduced in|investigated|launched|learned|listed|located|looked|missed|need|needed|noticed|observed|opened|planned|prepared|preferred|queued|reached|reali[sz]ed|recommended|related|reproduced|researched|reviewed|scanned|scheduled|searched|skipped|spawned|started|stopped|suggested|suspected|traced|tried|triggered|waited|wanted|wondered)\b|\bto be \w+ed\b|\bstill\b",
+        r"(?:^|\b(?:i|we)(?:'ve| have)? |\band |, )(?:[a-z]+ly |also |just |then |now |already )?(?:analy[sz]ed|asked|based|believed|compared|considered|described|discovered|checked|examined|expected|explained|explored|figured|followed|guessed|happened|hoped|identified|inspected|intended|interrupted|introduced in|investigated|launched|learned|listed|located|looked|measured|estimated|missed|need|needed|noticed|observed|opened|planned|prepared|preferred|queued|reached|reali[sz]ed|recommended|related|reproduced|researched|reviewed|scanned|scheduled|searched|skipped|spawned|started|stopped|suggested|suspected|traced|tried|triggered|waited|wanted|wondered)\b|\bto be \w+ed\b|\bstill\b",
     ),
     (
         PartlyDone,
@@ -270,7 +270,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         PartlyDone,
-        r"\b(?:haven't|have not|didn't|did not) (?:run|ran|commit|push|appl|chang|touch|merge|deploy|start)|\b(?:one|two|three|four) of (?:the )?(?:two|three|four|five|six)\b|\bexcept the icon\b|\bremaining\b",
+        r"\b(?:haven't|have not|didn't|did not) (?:run|ran|commit|push|appl|chang|touch|merge|deploy|start)|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|half) of (?:the )?(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b|\bexcept the icon\b|\bremaining\b",
     ),
     (
         Offer,
@@ -287,7 +287,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     (Decision, r"\bor\b|\boder\b| o (?:que |debo |la |el |lo |los )| ou |还是|それとも|どちら"),
     (
         Decision,
-        r"\b(?:proceed|continue|go ahead|move on|start|begin|run (?:it|them|this)|turn it|overwrite|instead|okay|ok with|fine with|approve|confirm|delete|drop|force|create it|apply (?:it|them|this)|do (?:it|this|that))\b|\b(?:continúe|proceda|fortfahren|weitermachen|anfangen|loslegen|eigenen branch|continuer|procéder|commencer)\b|继续|执行|続行|実行|上書き|削除",
+        r"\b(?:proceed|continue|go ahead|move on|start|begin|run (?:it|them|this)|turn it|overwrite|instead|okay|ok with|fine with|approve|confirm|delete|drop|force|create it|apply (?:it|them|this))\b|\bdo (?:it|this|that)(?: now)?\?|\b(?:continúe|proceda|fortfahren|weitermachen|anfangen|loslegen|eigenen branch|continuer|procéder|commencer)\b|继续|执行|続行|実行|上書き|削除",
     ),
     (
         Addressed,

@@ -2,29 +2,33 @@
 
 use super::sentence_signs::SentenceSigns;
 use super::signs::{Sign, Signs};
+use super::work_budget::WorkBudget;
 use crate::limits::{
-    INTENT_BYTES_MAX, INTENT_LINES_MAX, INTENT_OPENING_LINES_MAX, INTENT_OPENING_SENTENCES_MAX,
-    INTENT_SENTENCES_MAX,
+    INTENT_BYTES_MAX, INTENT_LAST_BYTES_MAX, INTENT_LINES_MAX, INTENT_OPENING_BYTES_MAX,
+    INTENT_OPENING_LINES_MAX, INTENT_OPENING_SENTENCES_MAX, INTENT_SENTENCE_BYTES_MAX, INTENT_SENTENCES_MAX,
 };
 
 /// The sentences near the end of a message, and those that open it.
-pub(super) struct Prose {
-    pub(super) sentences: Vec<Sentence>,
+pub(super) struct Prose<'a> {
+    pub(super) sentences: Vec<Sentence<'a>>,
 }
 
-pub(super) struct Sentence {
+pub(super) struct Sentence<'a> {
     pub(super) signs: SentenceSigns,
     /// With markup, code and quoted words.
-    pub(super) written: String,
+    pub(super) written: &'a str,
     /// Part of a list.
     pub(super) item: bool,
     /// One of the first lines of the message.
     pub(super) opening: bool,
+    /// The title of a section.
+    pub(super) heading: bool,
 }
 
-struct Line<'a> {
+struct ProseLine<'a> {
     text: &'a str,
     item: bool,
+    heading: bool,
     mark: Option<Sign>,
 }
 
@@ -46,61 +50,83 @@ const MARKS: [(&str, Sign); 14] = [
     ("⬜", Sign::PartlyDone),
 ];
 
-impl Prose {
-    pub(super) fn of(message: &str) -> Self {
-        let lines = prose_lines(message);
+impl<'a> Prose<'a> {
+    pub(super) fn from_message(message: &'a str) -> Self {
+        let (lines, budget) = (prose_lines(message), WorkBudget::default());
         let (opening, rest) = lines.split_at(lines.len().min(INTENT_OPENING_LINES_MAX));
-        let mut sentences: Vec<_> = opening.iter().flat_map(|line| sentences_of(line, true)).collect();
+        let mut sentences = Vec::with_capacity(INTENT_OPENING_SENTENCES_MAX + INTENT_SENTENCES_MAX);
+        opening.iter().for_each(|line| add_sentences(line, true, &budget, &mut sentences));
         let opening = sentences.len();
-        // From the end, until there are enough.
-        let mut last = Vec::new();
+        // From the end, until there are enough. The sentences of each line are reversed, and then all of them.
+        let mut bytes = 0;
         for line in rest.iter().rev().take(INTENT_LINES_MAX) {
-            if last.len() >= INTENT_SENTENCES_MAX {
+            let before = sentences.len();
+            if before - opening >= INTENT_SENTENCES_MAX || bytes >= INTENT_LAST_BYTES_MAX {
                 break;
             }
-            last.extend(sentences_of(line, false).into_iter().rev());
+            add_sentences(line, false, &budget, &mut sentences);
+            let added = sentences.get_mut(before..).unwrap_or_default();
+            added.reverse();
+            bytes += added.iter().map(|sentence| sentence.signs.text().len()).sum::<usize>();
         }
-        sentences.extend(last.into_iter().rev());
+        sentences.get_mut(opening..).unwrap_or_default().reverse();
         drop_middle(&mut sentences, opening);
         Self { sentences }
     }
 }
 
-/// Keeps the first sentences of the opening lines, and the last sentences of the message.
-fn drop_middle(sentences: &mut Vec<Sentence>, opening: usize) {
-    let last = sentences.len().saturating_sub(INTENT_SENTENCES_MAX);
-    let opening = opening.min(INTENT_OPENING_SENTENCES_MAX);
+/// Keeps the first sentences of the opening lines, and the last sentences of the message: as many as fit into the bounds.
+fn drop_middle(sentences: &mut Vec<Sentence<'_>>, opening: usize) {
+    let last = sentences.iter().rev().take(INTENT_SENTENCES_MAX);
+    let last = sentences.len() - count_within(last, INTENT_LAST_BYTES_MAX);
+    let opening = sentences.iter().take(opening.min(INTENT_OPENING_SENTENCES_MAX));
+    let opening = count_within(opening, INTENT_OPENING_BYTES_MAX);
     if opening < last {
         sentences.drain(opening..last);
     }
 }
 
-fn sentences_of(line: &Line<'_>, opening: bool) -> Vec<Sentence> {
-    let mut sentences = Vec::new();
+/// How many of the sentences have at most `max` bytes together.
+fn count_within<'a>(sentences: impl Iterator<Item = &'a Sentence<'a>>, max: usize) -> usize {
+    let total = sentences.scan(0, |bytes, sentence| {
+        *bytes += sentence.signs.text().len();
+        Some(*bytes)
+    });
+    total.take_while(|bytes| *bytes <= max).count()
+}
+
+fn add_sentences<'a>(line: &'a str, opening: bool, budget: &WorkBudget, sentences: &mut Vec<Sentence<'a>>) {
+    let line = ProseLine::from_text(line);
     split(line.text, |text, written| {
         let counted = counts_a_part(text).then_some(Sign::PartlyDone);
         let known = line.mark.into_iter().chain(counted).fold(Signs::default(), Signs::with);
-        let signs = SentenceSigns::new(text, known);
-        sentences.push(Sentence { signs, written: written.to_owned(), item: line.item, opening })
+        let signs = SentenceSigns::new(last_bytes(text, INTENT_SENTENCE_BYTES_MAX), known, budget);
+        sentences.push(Sentence { signs, written, item: line.item, opening, heading: line.heading })
     });
-    sentences
+}
+
+impl<'a> ProseLine<'a> {
+    fn from_text(line: &'a str) -> Self {
+        let (text, item) = without_marker(line);
+        let (text, mark) = without_mark(text);
+        let heading = line.starts_with('#');
+        Self { text: last_bytes(text, INTENT_BYTES_MAX), item: item || mark.is_some(), heading, mark }
+    }
 }
 
 /// The lines outside code blocks, block quotes and tables, from the last [`INTENT_BYTES_MAX`] of the message.
-fn prose_lines(message: &str) -> Vec<Line<'_>> {
+fn prose_lines(message: &str) -> Vec<&str> {
     let from = message.len().saturating_sub(INTENT_BYTES_MAX);
     let (mut fence, mut lines) = (None, Vec::new());
     let mut read = 0;
     for line in message.split_inclusive('\n') {
         read += line.len();
-        let text = line.trim();
+        let text = line.trim_ascii();
         if let Some(mark) = fence_mark(text) {
             // A fence is closed by its own mark only.
             fence = if fence.is_none() { Some(mark) } else { fence.filter(|open| *open != mark) };
         } else if fence.is_none() && read >= from && !text.is_empty() && !text.starts_with(['>', '|']) {
-            let (text, item) = without_marker(text);
-            let (text, mark) = without_mark(text);
-            lines.push(Line { text: last_bytes(text), item: item || mark.is_some(), mark });
+            lines.push(text);
         }
     }
     lines
@@ -112,12 +138,12 @@ fn fence_mark(line: &str) -> Option<&str> {
     (matches!(mark, "```" | "~~~") && !rest.contains(mark)).then_some(mark)
 }
 
-fn last_bytes(line: &str) -> &str {
-    let mut from = line.len().saturating_sub(INTENT_BYTES_MAX);
-    while !line.is_char_boundary(from) {
+fn last_bytes(text: &str, max: usize) -> &str {
+    let mut from = text.len().saturating_sub(max);
+    while !text.is_char_boundary(from) {
         from += 1;
     }
-    line.get(from..).unwrap_or(line)
+    text.get(from..).unwrap_or(text)
 }
 
 /// The text of a list item or a heading, and whether it is an item.
@@ -199,7 +225,7 @@ fn split<'a>(line: &'a str, mut take: impl FnMut(&str, &'a str)) {
             None if c == '*' => {}
             None => clean.push(if c == '’' { '\'' } else { c }),
         }
-        if ends_sentence(c, rest) && !ends_with_abbreviation(&clean) {
+        if ends_sentence(c, rest) && !(c == '.' && ends_with_abbreviation(&clean)) {
             let end = line.len() - rest.len();
             take_some(&mut clean, line.get(from..end).unwrap_or_default());
             from = end;
@@ -217,6 +243,8 @@ fn plain_bytes(text: &str) -> usize {
 fn ends_sentence(c: char, rest: &str) -> bool {
     match c {
         '。' | '？' | '！' => true,
+        // "Done 🎉 Thanks!"
+        '\u{1F300}'..='\u{1FAFF}' => rest.starts_with(' '),
         '.' | '!' | '?' => {
             let after_marks = rest.trim_start_matches(['*', '_', '"', '”', '»']);
             let is_wide = |next: char| c != '.' && next.is_alphabetic() && !next.is_ascii();
@@ -241,7 +269,7 @@ mod tests {
     use super::*;
 
     fn said(message: &str) -> Vec<String> {
-        Prose::of(message).sentences.into_iter().map(|s| s.signs.text().to_owned()).collect()
+        Prose::from_message(message).sentences.into_iter().map(|s| s.signs.text().to_owned()).collect()
     }
 
     #[test]
@@ -273,10 +301,19 @@ mod tests {
         assert_eq!(read.len(), INTENT_OPENING_SENTENCES_MAX + INTENT_SENTENCES_MAX);
         assert_eq!(
             (read[0].as_str(), read[INTENT_OPENING_SENTENCES_MAX].as_str(), read.last().unwrap().as_str()),
-            ("It is 0.", "It is 76.", "It is 99.")
+            ("It is 0.", "It is 84.", "It is 99.")
         );
         let read = said(&many.replace(". ", ".\n"));
-        assert_eq!((read[1].as_str(), read[2].as_str(), read.len()), ("It is 1.", "It is 76.", 26));
+        assert_eq!((read[1].as_str(), read[2].as_str(), read.len()), ("It is 1.", "It is 84.", 18));
+    }
+
+    #[test]
+    fn long_sentences_are_read_as_far_as_they_fit() {
+        let long = "word ".repeat(70);
+        let read = said(&format!("Done. {long}.\n{long}.\n{}Last.", format!("{long}.\n").repeat(8)));
+        assert!(read.iter().all(|sentence| sentence.len() <= INTENT_SENTENCE_BYTES_MAX));
+        let short: Vec<_> = read.iter().map(String::as_str).filter(|sentence| sentence.len() < 10).collect();
+        assert_eq!((short, read.len()), (vec!["Done.", "Last."], 7));
     }
 
     #[test]
@@ -287,8 +324,11 @@ mod tests {
 
     #[test]
     fn letters_number_the_items_of_a_list_too() {
-        let items: Vec<_> =
-            Prose::of("a) one\nB. two\n(3) three\n– four\nA word").sentences.iter().map(|s| s.item).collect();
+        let items: Vec<_> = Prose::from_message("a) one\nB. two\n(3) three\n– four\nA word")
+            .sentences
+            .iter()
+            .map(|s| s.item)
+            .collect();
         assert_eq!(items, [true, true, true, true, false]);
     }
 

@@ -10,15 +10,26 @@ use regex_syntax::hir::{Hir, HirKind, Look};
 pub(super) const WORD_BYTES_MAX: usize = 6;
 
 /// Shortest word that is worth a second look.
-const MORE_WORDS_BYTES_MIN: usize = 3;
+const SECOND_WORD_BYTES_MIN: usize = 3;
 
-/// Words of which at least one is in every sentence that a pattern matches.
+type Words = Vec<Vec<u8>>;
+
+/// Words that are in every sentence that a pattern matches: one of each list, in this order.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum RequiredWords {
-    AtStart(Vec<Vec<u8>>),
-    Anywhere(Vec<Vec<u8>>),
-    /// No word is needed: any sentence may match.
-    Unknown,
+pub(super) struct RequiredWords {
+    pub(super) first: Words,
+    /// The sentence begins with the first word.
+    pub(super) at_start: bool,
+    /// Empty if only one word is needed.
+    pub(super) last: Words,
+    pub(super) reach: MatchReach,
+}
+
+/// How many bytes of a match can be before the start of its first word and after the start of its last word. `None`: any number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct MatchReach {
+    pub(super) before: Option<usize>,
+    pub(super) after: Option<usize>,
 }
 
 /// The alternatives of a pattern: the parts between its outermost bars. A part has fewer words and states than the whole. The parser
@@ -44,51 +55,80 @@ fn with_first(first: &Hir, last: &Hir) -> Option<Vec<Hir>> {
     Some(shapes.into_iter().chain(plain).map(|part| Hir::concat(vec![first.clone(), part])).collect())
 }
 
-pub(super) fn required_words(pattern: &Hir) -> RequiredWords {
-    let at_start = first_words(pattern).map(RequiredWords::AtStart);
-    let anywhere = || words(pattern).map(RequiredWords::Anywhere);
-    at_start.or_else(anywhere).unwrap_or(RequiredWords::Unknown)
+/// `None` if the pattern needs no word: any sentence may match.
+pub(super) fn required_words(pattern: &Hir) -> Option<RequiredWords> {
+    let parts = match pattern.kind() {
+        HirKind::Concat(parts) => parts.as_slice(),
+        _ => std::slice::from_ref(pattern),
+    };
+    let mut needed: Vec<_> = parts.iter().enumerate().filter_map(with_words).collect();
+    if let Some(first) = first_words(pattern) {
+        let last = needed.into_iter().skip(1).filter(is_long).max_by_key(|(_, words)| rarity(words));
+        let after = last.as_ref().map_or(parts, |(index, _)| parts_from(parts, *index));
+        let reach = MatchReach { before: Some(0), after: longest_match(after) };
+        let last = last.map(|(_, words)| words).unwrap_or_default();
+        return Some(RequiredWords { first, at_start: true, last, reach });
+    }
+    needed.sort_by_key(|(_, words)| Reverse(rarity(words)));
+    let mut rarest: Vec<_> =
+        needed.into_iter().enumerate().filter(|(place, part)| *place == 0 || is_long(part)).take(2).collect();
+    rarest.sort_by_key(|(_, (index, _))| *index);
+    let mut rarest = rarest.into_iter().map(|(_, part)| part);
+    let (first_index, first) = rarest.next()?;
+    let (last_index, last) = rarest.next().unwrap_or((first_index, Vec::new()));
+    let before = longest_match(parts.get(..=first_index).unwrap_or_default());
+    let reach = MatchReach { before, after: longest_match(parts_from(parts, last_index)) };
+    Some(RequiredWords { first, at_start: false, last, reach })
+}
+
+fn with_words((index, part): (usize, &Hir)) -> Option<(usize, Words)> {
+    Some((index, required_literals(part)?))
+}
+
+/// Whether the words are so long that most sentences have none of them.
+fn is_long((_, words): &(usize, Words)) -> bool {
+    rarity(words).0 >= SECOND_WORD_BYTES_MIN
+}
+
+fn parts_from(parts: &[Hir], index: usize) -> &[Hir] {
+    parts.get(index..).unwrap_or_default()
+}
+
+fn longest_match(parts: &[Hir]) -> Option<usize> {
+    parts.iter().map(|part| part.properties().maximum_len()).sum()
+}
+
+/// Whether a pattern matches only at the start of a sentence.
+pub(super) fn is_at_start(pattern: &Hir) -> bool {
+    pattern.properties().look_set_prefix().contains(Look::Start)
 }
 
 /// The words that a pattern for the start of a sentence begins with.
-fn first_words(pattern: &Hir) -> Option<Vec<Vec<u8>>> {
-    let is_first = pattern.properties().look_set_prefix().contains(Look::Start);
+fn first_words(pattern: &Hir) -> Option<Words> {
     let first = Extractor::new().extract(pattern);
-    let literals = first.literals().filter(|_| is_first)?;
-    let words: Vec<_> = literals.iter().map(|literal| cut(literal.as_bytes())).collect();
+    let literals = first.literals().filter(|_| is_at_start(pattern))?;
+    let words: Vec<_> = literals.iter().map(|literal| shortened(literal.as_bytes())).collect();
     (!words.is_empty() && words.iter().all(|word| !word.is_empty())).then_some(words)
 }
 
-/// Other words of which one is needed too: those of the rarest part after the part that [`required_words`] are in. `None` if all are so short
-/// that most sentences have one.
-pub(super) fn more_required_words(pattern: &Hir) -> Option<Vec<Vec<u8>>> {
-    let HirKind::Concat(parts) = pattern.kind() else { return None };
-    let mut needed: Vec<_> = parts.iter().filter_map(words).collect();
-    let first = match first_words(pattern) {
-        Some(_) => 0,
-        None => needed.iter().enumerate().max_by_key(|(_, words)| rarity(words))?.0,
-    };
-    needed.remove(first);
-    let more = needed.into_iter().max_by_key(|words| rarity(words))?;
-    (rarity(&more).0 >= MORE_WORDS_BYTES_MIN).then_some(more)
-}
-
-fn words(pattern: &Hir) -> Option<Vec<Vec<u8>>> {
+fn required_literals(pattern: &Hir) -> Option<Words> {
     match pattern.kind() {
-        HirKind::Literal(literal) => Some(vec![cut(&literal.0)]),
-        HirKind::Capture(capture) => words(&capture.sub),
-        HirKind::Repetition(repetition) if repetition.min > 0 => words(&repetition.sub),
+        HirKind::Literal(literal) => Some(vec![shortened(&literal.0)]),
+        HirKind::Capture(capture) => required_literals(&capture.sub),
+        HirKind::Repetition(repetition) if repetition.min > 0 => required_literals(&repetition.sub),
         // All parts must match, so the words of one part are enough. The part with the rarest words is chosen.
-        HirKind::Concat(parts) => parts.iter().filter_map(words).max_by_key(|words| rarity(words)),
+        HirKind::Concat(parts) => {
+            parts.iter().filter_map(required_literals).max_by_key(|words| rarity(words))
+        }
         HirKind::Alternation(parts) => {
-            let words: Option<Vec<_>> = parts.iter().map(words).collect();
+            let words: Option<Vec<_>> = parts.iter().map(required_literals).collect();
             Some(words?.into_iter().flatten().collect())
         }
         HirKind::Empty | HirKind::Class(_) | HirKind::Look(_) | HirKind::Repetition(_) => None,
     }
 }
 
-fn cut(word: &[u8]) -> Vec<u8> {
+fn shortened(word: &[u8]) -> Vec<u8> {
     word.iter().copied().take(WORD_BYTES_MAX).collect()
 }
 
@@ -100,35 +140,54 @@ fn rarity(words: &[Vec<u8>]) -> (usize, Reverse<usize>) {
 
 #[cfg(test)]
 mod tests {
-    use super::RequiredWords::*;
     use super::*;
 
     #[track_caller]
-    fn check(pattern: &str, expected: RequiredWords) {
+    fn words_of(pattern: &str) -> Option<RequiredWords> {
         let [alternative] = alternatives(pattern).unwrap().try_into().unwrap();
-        assert_eq!(required_words(&alternative), expected, "{pattern}");
+        required_words(&alternative)
     }
 
-    fn list(words: &[&str]) -> Vec<Vec<u8>> {
+    #[track_caller]
+    fn check(pattern: &str, first: &[&str], last: &[&str]) {
+        let words = words_of(pattern).unwrap();
+        assert_eq!((words.first, words.last), (list(first), list(last)), "{pattern}");
+    }
+
+    fn list(words: &[&str]) -> Words {
         words.iter().map(|word| word.as_bytes().to_vec()).collect()
     }
 
     #[test]
     fn the_rarest_needed_words_are_chosen() {
-        check(r"\bi(?:'ve)? (?:fixed|moved) it", Anywhere(list(&["fixed", "moved"])));
-        check(r"[a-z]+é (?:la|le|les)\b", Anywhere(list(&["é "])));
+        check(r"\bi(?:'ve)? (?:fixed|moved) it", &["fixed", "moved"], &[" it"]);
+        check(r"[a-z]+é (?:la|le|les)\b", &["é "], &[]);
+    }
+
+    #[test]
+    fn two_words_are_needed_in_their_order() {
+        check(r"\bnow\b.*\bfixed\b.*\ba\b", &["now"], &["fixed"]);
+        check(r"\bfixed\b.*\bnow\b", &["fixed"], &["now"]);
     }
 
     #[test]
     fn the_first_words_of_a_sentence_are_needed_at_its_start() {
-        check(r"^(?:an? |once )[a-z]+ed\b", AtStart(list(&["an ", "a ", "once "])));
+        check(r"^(?:an? |once )[a-z]+ed\b", &["an ", "a ", "once "], &[]);
+        assert!(words_of(r"^once [a-z]+ed\b").unwrap().at_start);
     }
 
     #[test]
     fn what_may_be_left_out_is_not_needed() {
-        check(r"^(?:now )?[a-z]+ed ", Anywhere(list(&["ed "])));
-        check(r"^(?:now )?[a-z]*", Unknown);
-        check(r"\b(?:next|[0-9]+)\b", Unknown);
+        check(r"^(?:now )?[a-z]+ed ", &["ed "], &[]);
+        assert_eq!(words_of(r"^(?:now )?[a-z]*"), None);
+        assert_eq!(words_of(r"\b(?:next|[0-9]+)\b"), None);
+    }
+
+    #[test]
+    fn a_match_reaches_as_far_as_its_longest_parts() {
+        let reach = |pattern: &str| words_of(pattern).unwrap().reach;
+        assert_eq!(reach(r"\bi(?:'ve)? fixed\b"), MatchReach { before: Some(10), after: Some(6) });
+        assert_eq!(reach(r"\bi fixed\b.*x"), MatchReach { before: Some(7), after: None });
     }
 
     #[test]

@@ -3,15 +3,16 @@
 
 use super::signs::Sign::{self, *};
 
-pub(super) struct Shape {
+pub(super) struct MessageShape {
     pub(super) sign: Sign,
     /// A sentence of this shape, as it would be written.
+    #[cfg_attr(not(test), expect(dead_code, reason = "explains the pattern, and a test compares them"))]
     pub(super) example: &'static str,
     pub(super) pattern: &'static str,
 }
 
-const fn shape(sign: Sign, example: &'static str, pattern: &'static str) -> Shape {
-    Shape { sign, example, pattern }
+const fn shape(sign: Sign, example: &'static str, pattern: &'static str) -> MessageShape {
+    MessageShape { sign, example, pattern }
 }
 
 /// A verb in the past tense: the regular form, or a common irregular verb. Verbs whose past tense looks like a command ("put",
@@ -37,7 +38,7 @@ macro_rules! nothing_wrong {
 
 /// Forms of a report that work is done.
 #[rustfmt::skip]
-pub(super) const REPORTS: &[Shape] = &[
+pub(super) const REPORTS: &[MessageShape] = &[
     shape(Past, "We swapped the two calls.", concat!(r"\b(?:i|we)(?:'ve| have)? ", adverb!(), past!(), r"\b")),
     shape(Past, "Took out the retry loop.", concat!(r"^(?:(?:sure|ok|okay|yes|right|great|perfect|got it|understood|alright|good catch)\W+)*", adverb!(), past!(), r"\b")),
     shape(Past, "Node pool: drained and replaced.", r"^[^.?!:]*: [a-z]+ed (?:and|as|at|by|for|from|in|into|on|to|with|the|all|…|[0-9])"),
@@ -46,9 +47,9 @@ pub(super) const REPORTS: &[Shape] = &[
     shape(State, "The queue is no longer blocked.", r"\b(?:no longer|not anymore|any ?more[.!]?$|no more)\b"),
     shape(State, "Invoice numbers are gapless again.", r"\b(?:works?|runs?|starts?|builds?|compiles?|pass(?:es)?|loads?|responds?|succeeds?) again\b|\b(?:is|are) [a-z]+ again(?:[.,;:!]|$)"),
     shape(State, "The cluster upgrade is through.", r"\b(?:is|are|it's) (?:now |all )?(?:in|through|out|up|live|gone|back|over|there|away|on (?:main|master))(?:[.:!,;]|$)|\b(?:is|are) back (?:to|at|on|under|below)\b"),
-    shape(State, "The build uses the cache now.", r"^(?:[^ ,.?!]+ ){1,8}(?:[^.?!,]*[^ ,] )?[^ ,]*[^or ] now[.!:;,]?$"),
-    shape(State, "The footer is switched to the new font.", r"^(?:the |your |both |all |every )?(?:[^ ,.:;?!]+ ){1,5}(?:is|are) (?:now )?(?:switched|plugged|squashed|addressed|covered|translated|renamed|merged|deployed|tagged|published|uploaded|released|archived|rotated|restored|attached|pushed)\b"),
-    shape(State, "Wall time dropped from 19 to 7 minutes.", r"\b(?:(?:went|dropped|fell|rose|grew|shrank|came|raised|reduced|cut|improved|bumped|upgraded?|moved|down|up) (?:[^?]* )?from [^?]*[0-9][^?]* to [^?]*[0-9]|back (?:to|at|under|below) [^?]*[0-9]|(?:went|goes|came|comes|dropped|fell|is|are) (?:down|up) (?:to|by) [^?]*[0-9])"),
+    shape(State, "The build uses the cache now.", r"^[^,.?!]+ [^ ,]*[^or ] now[.!:;,]?$"),
+    shape(State, "The footer is switched to the new font.", r"^[^,.:;?!]+ (?:is|are) (?:now )?(?:switched|plugged|squashed|addressed|covered|translated|renamed|merged|deployed|tagged|published|uploaded|released|archived|rotated|restored|attached|pushed)\b"),
+    shape(State, "Wall time dropped from 19 to 7 minutes.", r"\b(?:(?:went|dropped|fell|rose|grew|shrank|came|raised|reduced|cut|improved|bumped|upgraded?|moved|down|up) (?:[^?]* )?from [^?]*[0-9][^?]* to [^?]*[0-9]|back (?:to|at|under|below) [^?]*[0-9]|(?:went|came|dropped|fell|is|are) (?:down|up) (?:to|by) [^?]*[0-9])"),
     shape(State, "4.2 s → 1.3 s", r"[0-9][^ ?]*(?: [a-z%]+)? (?:→|->) [^?]*[0-9]|[0-9][^?]*(?:down|up) from [^?]*[0-9]|\b(?:rose|shrank|grew|improved|cut|reduced) (?:[^?]* )?(?:by|to) [^?]*[0-9]"),
     shape(State, "axe reports 0 violations.", concat!(r"\b(?:0|no|zero|without(?: any)?|0 of [0-9]+ \w+) (?:new |more |further )?", nothing_wrong!(), r"\b|\b0 of [0-9,]+ ")),
     shape(State, "Tests: 87 passed, 2 skipped.", r"\b[0-9][0-9,.]* (?:[a-z]+ )?(?:passed|passing|pass|green|ok)\b|\b(?:tests?|suite|specs?|build|lint|ci) ok\b"),
@@ -59,26 +60,35 @@ pub(super) const REPORTS: &[Shape] = &[
     shape(Done, "Checked the chain: all three are served.", r"^(?:i |i've |i have )?(?:also |just |now )?(?:checked|verified|compared|counted|measured|tested|audited|double-checked)\b[^?:]*: "),
     shape(State, "All invoices are sent.", r"^(?:all|both|every|everything|each)\b[^?,;:]*\b(?:is|are) (?:now |all )?[a-z]+(?:ed|nt|en)[.!]?$|\bcan (?:[a-z]+ ){1,3}again\b"),
     shape(Done, "Opened issue #812 with the trace.", r"\b(?:opened|raised|started|filed|created|scheduled|launched) (?:an? |the |another |one |two |three |… )?(?:new |draft |follow-up )*(?:#[0-9]|issues?|prs?\b|pull requests?|tickets?|mrs?\b|merge requests?|bugs?\b|discussions?|threads?|tasks?)"),
-    shape(State, "The raw numbers are in the sheet.", r"\b(?:reports?|results?|numbers|lists?|notes|summary|screenshots?|dumps?|output|measurements|drafts?|diff|archive|export|backup|copy|recordings?|slides|minutes|spreadsheet|pdf|csv|charts?|plots?|diagrams?|write-up|transcript|findings|logs?)(?: [a-z]+){0,4} (?:is|are) (?:now )?(?:in|at|under|on|here|attached|below|above)\b"),
+    shape(State, "The raw numbers are in the sheet.", r"\b(?:reports?|results?|numbers|lists?|notes|summary|screenshots?|dumps?|output|measurements|drafts?|diff|archive|export|backup|copy|recordings?|slides|minutes|spreadsheet|pdf|csv|charts?|plots?|diagrams?|write-up|transcript|findings|logs?)(?: [a-z]+)* (?:is|are) (?:now )?(?:in|at|under|on|here|attached|below|above)\b"),
     shape(State, "No action needed.", r"\bno (?:further |more |other |manual )?(?:action|changes?|work|steps?|follow-up|migration|restart|reindexing|downtime)(?: is| are| was| were)? (?:needed|required|necessary)\b|\b(?:was|were|has been|have been|got) (?:[a-z]+ly |also |then )?(?:tested|checked|confirmed|verified|measured|reviewed|validated|exercised)\b"),
     shape(State, "Steps and a video are in the issue.", r"\b(?:is|are) (?:now |all |also )?(?:in|on|linked in|listed in|attached to|under) the (?:issue|ticket|prs?\b|pull request|wiki|channel|thread|comments?|description|release notes|drive|backlog|changelog|merge queue)"),
     shape(State, "It's posted in the release draft.", r"\b(?:it's|it is|they're|that's|is|are|was|were|got|been) (?:now |all |also |already |both |safely |successfully |properly )?(?:posted|uploaded|attached|submitted|filed|renewed|restarted|rotated|revoked|provisioned|vendored|synced|synchroni[sz]ed|tidied|aligned|bumped|pinned|unified|dedup(?:ed|licated)|consolidated|exported|purged|wiped|freed|trimmed|squashed|cherry-picked|backported|notari[sz]ed|linked|redirected|rebuilt|reindexed|invalidated|unblocked|reopened|assigned|labell?ed|backfilled|reset|redeployed|decommissioned|drained|scaled|resized|refunded|approved|accepted|dealt with|taken care of|(?:ticked|checked|crossed) off|worked in|folded in|wrapped up)\b"),
     shape(Participle, "Certificates renewed on both load balancers.", r"^(?:[^ ,.:;?!]+ ){1,4}(?:renewed|refunded|regenerated|reissued|rescheduled|reassigned|relabell?ed|reloaded|uploaded|downloaded|posted|verified|notified|unified|clarified|synchroni[sz]ed|normali[sz]ed|finali[sz]ed|invalidated|consolidated|populated|cleared|filed|freed|rotated|revoked|restarted|drained|seeded|synced|vendored|pinned|aligned|copied|sorted|labell?ed|linked|attached|exported|imported|purged|trimmed|squashed|signed|assigned|scaled|deployed|cancell?ed|transferred|rolled (?:back|out))(?:[.,;:!)]|$| (?:and|as|at|by|for|from|in|into|on|onto|to|with|without|across|via|against|through)\b)"),
+    shape(Done, "Reviewed it and left 6 comments.", r"\bleft (?:[0-9]+|a few|some|several|two|three|four|five) (?:review )?(?:comments?|notes?|remarks?|suggestions?)\b"),
+    shape(Finding, "I found that most of the time is spent in one query.", r"^(?:i |we )?(?:have |'ve )?found (?:that|out)\b"),
+    shape(State, "The typo's gone.", r"\b[a-z]+'s (?:now |all )?(?:gone|fixed|done|back|live|resolved|merged|deployed|published|ready|green|updated|in place)\b"),
+    shape(State, "Totals match the ones of the month before.", r"^(?:the |all |both )?(?:[a-z]+ )?(?:totals|numbers|counts|checksums?|sums|hashes|results|figures|amounts|rows)\b[^?]*\b(?:match|agree|add up|are (?:identical|equal|the same))\b"),
+    shape(State, "The rest was the old journal: 180 GB, deleted.", r", (?:all )?(?:deleted|removed|fixed|merged|closed|gone|renewed|restored|reverted)[.!]$"),
     // Other languages
-    shape(Done, "Habe die Abhängigkeiten ersetzt.", r"^(?:ich )?habe\b.*(?:t|en)\b|\b(?:wurden?|worden)\b|^(?:ge[a-z]+t|[a-z]+iert)(?: und |:|,|\.)"),
-    shape(State, "Die Branches sind aufgeräumt.", r"\b(?:ist|sind|wurde|wurden) (?:jetzt |nun |alle |beide |auch |bereits |schon |damit |wieder )?(?:auf|an|ab|ein|um|aus|hoch|weg|zusammen|nach|vor|frei|runter|rauf|durch|zurück|heraus|bereit|fest)?ge[a-z]+(?:ä|ö|ü|ß)?[a-z]*(?:t|en)(?:[.:,;!]|$| und )|: (?:[^ ,.:]+ ){1,5}(?:ge[a-z]+(?:ä|ö|ü|ß)?[a-z]*t|[a-z]+iert)(?:[.,;]|$)"),
+    shape(Done, "Habe die Abhängigkeiten ersetzt.", r"^(?:ich )?habe\b.*(?:t|en)\b|^(?:ge[a-z]+t|[a-z]+iert)(?: und |:|,|\.)"),
+    shape(State, "Der Index wurde neu aufgebaut.", r"\b(?:wurden?|worden)\b"),
+    shape(State, "Sicherung erstellt und geprüft.", r"^(?:[^ ,.:;?!]+ ){1,3}(?:erstellt|angelegt|entfernt|gelöscht|ersetzt|behoben|verschoben|erweitert|ergänzt|überarbeitet|übersetzt|angepasst|aktualisiert|geprüft|getestet|umbenannt|eingebaut|eingerichtet|hinzugefügt|gemerged|gepusht|veröffentlicht|bereinigt|aufgeräumt|umgestellt|korrigiert|repariert|verbessert|beschleunigt)(?: und |[:,.!]|$)"),
+    shape(State, "Die Branches sind aufgeräumt.", r"\b(?:ist|sind|wurde|wurden) (?:jetzt |nun |alle |beide |auch |bereits |schon |damit |wieder )?(?:auf|an|ab|ein|um|aus|hoch|weg|zusammen|nach|vor|frei|runter|rauf|durch|zurück|heraus|bereit|fest)?ge[a-z]+(?:ä|ö|ü|ß)?[a-z]*(?:t|en)(?:[.:,;!]|$| und )|: [^,.:]+ (?:ge[a-z]+(?:ä|ö|ü|ß)?[a-z]*t|[a-z]+iert)(?:[.,;]|$)"),
     shape(State, "Das Feld akzeptiert jetzt auch Jahre.", r"^[^?]+ (?:jetzt|nun|wieder|nicht mehr)\b|\bkeine [^?]+ mehr\b|laufen (?:wieder )?durch|\balle[sn]? (?:[^ ]+ )?(?:grün|bestanden)|(?:ohne|keine) (?:fehler|warnungen)"),
-    shape(Done, "Se migraron los componentes.", r"^(?:se )?(?:[^ ,.]+ ){0,4}[^ ,.?]+(?:aron|ieron|ó)(?:[ .,;:]|$)|(?:^|[.,;] |\by )[^ ,.?]+(?:é|í) (?:el|la|los|las|un|una|tres|dos|…)|^[^ ,.?]+(?:ad|id)[oa]s?:? (?:el|la|los|las|un|una|…)|\b(?:sin errores|ha sido|han sido|todas? pasan|todos? pasan)\b"),
+    shape(Done, "Se migraron los componentes.", r"^[^,.?]+(?:aron|ieron|ó)(?:[ .,;:]|$)|(?:^|[.,;] |\by )[^ ,.?]+(?:é|í) (?:el|la|los|las|un|una|tres|dos|…)|^[^ ,.?]+(?:ad|id)[oa]s?:? (?:el|la|los|las|un|una|…)|\b(?:sin errores|ha sido|han sido|todas? pasan|todos? pasan)\b"),
+    shape(State, "Ahora los totales coinciden.", r"^ahora (?:el|la|los|las|se|todo|toda|todos|todas|cada|ya|funciona|puede)\b"),
     shape(State, "El menú ahora cabe en móvil.", r"^[^?]+ (?:ahora|ya) [^ ]+"),
     shape(Done, "J'ai déplacé le calcul.", r"\b(?:j'ai|nous avons|on a) (?:[^ ]+ )?[^ ]+(?:é|i|u|is|it|ert)e?s? |\b(?:a|ont) été [^ ]+é|^[^ ,.]+ée?s? (?:le|la|les|un|une|…)|\b(?:est|sont) (?:maintenant |désormais |bien )?(?:traduit|déployé|fusionné|publié|migré|ajouté|supprimé|remplacé|mis)"),
     shape(State, "Le menu tient désormais sur mobile.", r"^[^?]+ (?:maintenant|désormais)\b|\bsans erreurs?\b"),
-    shape(Done, "已将客户端升级到 5。", r"已(?:经)?(?:将|把|被|全部|补|升|改|移|重|切|合|拆|加|迁|推|发|清|替|配|调|修|更|添|创|删|部|提|完|实|解|优|统|支|恢|回)|(?:全部|都|均|测试|ci|构建)[^?]{0,12}通过|[0-9].*(?:提升|降|减少|缩短)(?:到|至|为)"),
+    shape(Done, "部署成功。", r"(?:部署|发布|上线|升级|迁移|构建|编译|安装|推送|提交|合并|备份|恢复|导入|导出)(?:已经?|都|均|全部)?(?:成功|完成|完毕)"),
+    shape(Done, "已将客户端升级到 5。", r"已(?:经)?(?:将|把|被|全部|补|升|改|移|重|切|合|拆|加|迁|推|发|清|替|配|调|修|更|添|创|删|部|提|完|实|解|优|统|支|恢|回)|(?:全部|都|均|测试|ci|构建)[^?]*通过|[0-9].*(?:提升|降|减少|缩短)(?:到|至|为)"),
     shape(Done, "並び順を降順に変更しました。", r"(?:変更|追加|修正|更新|削除|統一|移行|実装|対応|作成|解消|置換|置き換え|改善|導入|整理|分割|適用|公開|反映|整え|直し|済み)(?:し|え|り)?ま?し?た|(?:すべて|全て|全件)[^?]{0,12}(?:成功|通|パス)"),
 ];
 
 /// Forms of a request, of an obstacle and of a question.
 #[rustfmt::skip]
-pub(super) const ASKS: &[Shape] = &[
+pub(super) const ASKS: &[MessageShape] = &[
     shape(Request, "Put them in the vault and I'll resume.", r"^(?:please |just )?[a-z]+ (?:[^?]* )?and i(?:'ll| will| can) (?:then )?(?:carry on|resume|continue|finish|go on|proceed|take it|pick|do|implement|start|try|retry|run|flash|build|wire|make|push|deploy|update|move)\b"),
     shape(Request, "Once you've told me the count I'll carry on.", r"\b(?:once|as soon as|when|after) you(?:'ve|'re| have| are)? [^?]*\b(?:i'll|i will|i can|tell me|ping me|let me know)\b|\b(?:once|as soon as|when|after) (?:that's|it's|this is|they're) [^?]*\b(?:tell me|ping me|let me know)\b"),
     shape(Request, "If marketing has a text, send me that.", r"(?:^|[,;:] |\band |\bor )(?:please )?(?:(?:send|give|paste|show|point|forward) (?:it |them |that )?(?:to )?me|tell me (?:and|which|what|how|where|the|your|whether))\b"),
@@ -126,6 +136,23 @@ pub(super) const ASKS: &[Shape] = &[
     shape(WeakRequest, "Bitte verbinde das Gerät.", r"(?:^|[,;:] )bitte [a-z]+|\bpuedes\b|\bpodrías\b|\btendrías que\b|\bil faudrait\b"),
     shape(NoRequest, "I'll leave it with you, say the word if you want more.", r"\bi'll leave (?:it|this|that|things|you)\b|\b(?:say the word|(?:give|send|drop) me an? (?:shout|ping|nudge|call|line|note|message|hint|heads-up)|shout|holler|say so) (?:if|in case|should|whenever)\b|^let me (?:check|look|see|try|find|think|verify|read|first|now|start|run|dig)\b"),
     shape(NoRequest, "It needs a login, as you wanted.", r"\bas you (?:wanted|asked|said|described|requested|suggested|proposed)\b|\bas (?:agreed|requested|discussed)\b|少々お待ち"),
+    shape(Request, "I'd begin tomorrow, provided you're fine with that.", r"\b(?:provided|assuming|as long as|so long as|on condition)(?: that)? you(?:'re| are| agree| approve| say| don't| have no|'d)\b"),
+    shape(Request, "A question of policy, so: yours to decide.", r"(?:^|[,:;] |– |— |so )(?:yours|up to you|for you) to [a-z]+|\blet's (?:talk|discuss|decide|agree on|settle)\b"),
+    shape(Request, "Please read it before it goes out.", r"\bplease (?:also |first |carefully )?(?:read|review|check|look|try|test|have a look|go through|sign|proofread|verify)\b[^?]*\b(?:before|first|whether|and (?:tell|let|confirm|say|give))\b"),
+    shape(Request, "I won't send anything without your consent.", r"\b(?:need|want|like|appreciate|await|awaiting|pending|without|until|before) (?:i (?:have|get|got) )?your (?:thoughts|opinion|view|take|guidance|answer|reply|word|ok|okay|permission|consent|sign-off|help|preference)\b|^your (?:thoughts|opinion|view|take|preference|guess)[.:!]?$"),
+    shape(Request, "I'd rather have your eyes on it before.", r"\bi(?:'d| would) (?:rather|like to|prefer to|love to|want to) (?:have|get|see|hear)\b[^?]*\byour?\b|\b(?:by hand|yourself|manually) or (?:allow|approve|grant|tell|give)\b"),
+    shape(WeakRequest, "A new key is needed.", r"^(?:an?|one|some|two|three)\b[^?]*\b(?:is|are) (?:needed|required|missing|necessary)\b"),
+    shape(Unable, "It was blocked by the permission settings.", r"\b(?:was|were|is|got|gets) (?:blocked|denied|rejected|refused) by (?:the|a|your|my)\b"),
+    shape(Request, "Either allow it, or run it yourself.", r"^(?:so |please |you can )?either [a-z]+ [^?]*\bor\b"),
+    shape(Request, "Without them, no signed build.", r"^without [^?.]*, (?:no|there's no|there is no|nothing)\b|^(?:i )?need(?: from you)?(?: first)?: "),
+    shape(Request, "Upgrade it and ping me.", r"^(?:so |just |please |then )?(?:tell|ping|call) me[.!]?$|\b(?:merge|allow|approve|accept|grant|install|upgrade|start|enable|create|send|fill|log|sign|run)\b[^?]*\b(?:or|and|then) (?:please )?(?:tell|ping|poke|nudge|call) me\b"),
+    shape(Request, "I'll wait here.", r"\bi(?:'ll| will) wait(?:[.!]?$| here\b| for (?:you|your|an? (?:answer|reply|decision|go|word|yes)))"),
+    shape(Request, "I'm not comfortable with that, not without a word from you.", r"\b(?:don't|do not|wouldn't|not) (?:feel |be )?comfortable\b|\bwithout (?:a|an|your|some) (?:word|yes|ok|okay|go|nod|sign|answer|decision|consent|confirmation|approval|explicit)\b"),
+    shape(Request, "Tell me which one is right, and I'll change the other.", r"\b(?:let me know|tell me|say) (?:which|what|who|where|when|how|whether)\b[^?]*\b(?:and|then) i(?:'ll| will| can)\b"),
+    shape(WeakRequest, "Steps, please, and the version.", r"\bplease\b|\bup to you\b|\b(?:tell|send|give|show) me\b"),
+    shape(WeakRequest, "One open point remains: the name.", r"\b(?:open|last|remaining|missing) (?:point|question|item|piece|thing|bit|detail|decision)s?\b[^?]*(?::|\bremains?\b|\bleft\b)"),
+    shape(NoRequest, "You need to define it inside, because it must return nothing.", r"^you (?:need|have) to\b[^?]*\bbecause\b"),
+    shape(NoRequest, "No further action is needed from you.", r"\b(?:no|nothing)(?: further| more| other| else)? ?(?:action|input|change|changes|step|steps|work)?\b[^?]*\b(?:needed|required|necessary|to do)\b"),
     shape(NoRequest, "Please note the new name.", r"\bplease (?:note|see|find|remember|be|keep|refer|ignore|feel|do|don't|bear)\b|^(?:if|should) (?:anything|something)\b|\b(?:can't|cannot|couldn't|could not) (?:find any|see any|think|imagine|say|guarantee|recommend)\b|\bbitte (?:beachte|beachten)\b"),
     shape(Unable, "I can't run the tests this way.", r"\b(?:i|we)(?:'m| am| was)? (?:can't|cannot|can not|couldn't|could not|unable to|not able to|wasn't able to|may not|have no (?:access|rights|permission|way)|don't have|didn't have) ?[a-z]*|\bthere's nothing i can\b|\bi'm (?:blocked|stuck)\b"),
     shape(Unable, "This box has no GPU.", r"\b(?:this|my) (?:box|machine|host|environment|sandbox|container|shell|runner|vm|session|vault|laptop|network)\b[^?]*\b(?:has (?:no|none|only)|lacks|doesn't have|does not have|can't|cannot|isn't allowed|blocks)\b|\bthere(?:'s| is| are) no(?:ne)?\b[^?]*\b(?:here|on this (?:machine|box|host)|in the vault|in this (?:environment|sandbox|session))\b|\b(?:none|nothing) (?:of that |of them )?(?:is |are )?(?:available|installed|reachable) (?:here|on this)"),
@@ -133,10 +160,10 @@ pub(super) const ASKS: &[Shape] = &[
     shape(Unable, "Ohne Zugang kann ich nicht weiter.", r"\bkann ich [^?]*nicht\b|\bich kann [^?]*nicht\b|\bkomme ich nicht\b|\bno (?:puedo|pude|tengo)\b|\bje ne (?:peux|trouve|dispose)\b|\bje n'ai pas\b|\bimpossible de\b|无法|没有权限|できません|ありません"),
     // What a question is like
     shape(ToThePerson, "Which Node version runs in production?", r"^(?:(?:so|and|but|or|quick (?:check|question)|question|one (?:question|thing)|before [^,:?]*|[^.?!,:]*)[,:]? )?(?:which|should|shall|may|could you|can you|would you|will you|do you|did you|are you|have you|what (?:should|shall|would|do you)|how (?:should|shall|would|many|much|important)|who (?:should|is|can)|when (?:should|do you)|where (?:should|do you))\b"),
-    shape(ToThePerson, "So: monorepo or separate repositories?", r"^(?:so|then)?[,:]? ?(?:[^ ,.?!]+ ){1,12}or (?:[^ .?!]+ ?){1,12}\?$"),
+    shape(ToThePerson, "So: monorepo or separate repositories?", r"^(?:(?:so|then)[,:] )?[^,.?!]+ or [^.?!]+\?$"),
     shape(ToThePerson, "Darf ich die Version anheben?", r"\b(?:soll(?:en|te|test)?|darf|dürfen|kannst|könntest|könnten sie|möchtest|möchten|willst|welche[nmrs]?)\b|\b(?:cuál|cuáles|qué (?:prefier|hago|versión)|debo|debería|quién|quieres|puedes|prefieres|sigo)|\b(?:quel|quelle|quels|quelles|lequel|laquelle|faut-il|dois-je|puis-je|peux-tu|pouvez-vous|peut-on|souhait|préfér|voulez|veux-tu)|哪|是否|希望我|要不要|どちら|どの|どれ|いかが"),
-    shape(ToThePerson, "Does that include the column?", r"^(?:(?:so|and|but|or|then|also|quick (?:check|question)|question|one (?:question|thing)|(?:[^ .?!,:]+ ){0,12}[^ .?!,:]+[,:;]|–|—) )?(?:does|do|is|are|was|were|has|have|did|will|would|can|could|must|am|isn't|aren't|doesn't|shouldn't|won't|any)\b"),
-    shape(ToThePerson, "What's the expected output?", r"^(?:(?:so|and|but|or|then|also|quick (?:check|question)|question|one (?:question|thing)|(?:[^ .?!,:]+ ){0,12}[^ .?!,:]+[,:;]) )?(?:(?:in|to|from|by|for|at|on|under|with) )?(?:what|where|who|whose|when|which|how (?:long|often|far|big|large|many|much|strict|old|soon))\b"),
+    shape(ToThePerson, "Does that include the column?", r"^(?:(?:so|and|but|or|then|also|quick (?:check|question)|question|one (?:question|thing)|[^.?!,:]+[,:;]|–|—) )?(?:does|do|is|are|was|were|has|have|did|will|would|can|could|must|am|isn't|aren't|doesn't|shouldn't|won't|any)\b"),
+    shape(ToThePerson, "What's the expected output?", r"^(?:(?:so|and|but|or|then|also|quick (?:check|question)|question|one (?:question|thing)|[^.?!,:]+[,:;]) )?(?:(?:in|to|from|by|for|at|on|under|with) )?(?:what|where|who|whose|when|which|how (?:long|often|far|big|large|many|much|strict|old|soon))\b"),
     shape(ToThePerson, "Okay to restart it now?", r"^(?:ok|okay|fine|alright|all right|agreed|good|right|correct|happy|deal|sounds good|thoughts|opinions?|preferences?|objections?|go|green light|any (?:preference|objection|opinion|thoughts|idea|chance)|or)\b"),
     shape(WhQuestion, "Which route do you want to take?", r"^(?:(?:so|and|but|or)[,:]? |[^.?!]*[,:;] )?(?:which|what|how|who|when|where|why)\b"),
     shape(Permission, "May I update those 38?", r"^(?:[^.?!]*[,:;] )?(?:may i|am i allowed|is it (?:ok|okay|fine)|darf ich|puis-je|go or no go)\b"),
@@ -146,25 +173,25 @@ pub(super) const ASKS: &[Shape] = &[
     shape(KeepsOpen, "My proposal is the second one.", r"^(?:my|for|i'm asking|i ask|i lean|easy|either way|points?|options?)\b"),
     shape(KeepsOpen, "Si no tienes preferencia, haría la segunda.", r"^(?:si |en caso|de lo contrario|yo |haría|mi |por ahora|actualmente|las dos|ambas|ambos|wenn|falls|sonst|ansonsten|ich würde|mein|beides|beide|das|aktuell|derzeit|momentan|sinon|je |ma |mon |les deux|actuellement|pour l'instant|如果|否则|我建议|目前|もし|なお)"),
     shape(OffersMore, "Should the banner also show a number?", r"^(?:should|shall)\b[^?]*\b(?:also|too|as well)\b|\bnoch (?:ein|eine|einen|etwas)\b|\bencore\b"),
-    shape(AsksForQuestions, "Questions about the layout?", r"^(?:any (?:\w+ )?|more |further |other |got |still )?(?:questions|comments|wishes|doubts|remarks|concerns)\b|^(?:something|anything) (?:unclear|missing|off|odd|wrong|you|that)\b|^(?:noch )?fragen\b|^¿?(?:dudas|preguntas)\b|^(?:des |une )?questions?\b"),
+    shape(AsksForQuestions, "Questions about the layout?", r"^(?:any (?:\w+ )?|more |further |other |got |still )?(?:questions|comments|wishes|doubts|remarks|concerns)\b|^(?:is|was) there (?:anything|something) (?:else|more)\b|^anything (?:else|more)\?|^(?:something|anything) (?:unclear|missing|off|odd|wrong|you|that)\b|^(?:noch )?fragen\b|^¿?(?:dudas|preguntas)\b|^(?:des |une )?questions?\b"),
     shape(Offer, "Should the banner also show a number?", r"^(?:should|shall)\b[^?]*\b(?:also|too|as well)\b"),
 ];
 
 /// Forms of a close: the end of the work, a wish, being there for more, an offer under a condition.
 #[rustfmt::skip]
-pub(super) const CLOSES: &[Shape] = &[
+pub(super) const CLOSES: &[MessageShape] = &[
     shape(SoftClose, "That's it from me for now.", r"^(?:so |and |well, |ok(?:ay)?,? |i think |i believe )?(?:that|this)(?:'s| is| was| should be| would be|'ll be| will be| makes| sums| about sums| rounds) (?:about |pretty much |basically |then |really )?(?:it|all|everything|that|up|off)(?: then| from (?:me|my (?:side|end))| (?:for|on) (?:now|today|this (?:round|one)|my (?:side|end|part)|the (?:moment|time being)))*[^a-z]*$"),
     shape(SoftClose, "I'm done here.", r"^(?:so |and |with that,? )?(?:i'm|i am|we're|we are) (?:all )?(?:done|finished|through|good|set)(?: here| for (?:now|today)| on my (?:side|end)| from my (?:side|end)| with (?:this|it|that|everything))*[^a-z]*$"),
-    shape(SoftClose, "Have a nice weekend!", r"^(?:(?:so|and|well|ok),? )?(?:enjoy|cheers|have (?:fun|an? (?:good|nice|great|lovely|quiet|relaxing|pleasant))|happy [a-z]+ing\b|(?:good|best of) luck|good night|see you|bye|till (?:next|then)|until (?:next|tomorrow)|(?:i |we )?(?:really )?hope (?:this|that|it|you|everything|the)|(?:it's |it is |this is )?all yours|over and out|glad (?:i|we|this|that|it)|(?:a )?pleasure)\b"),
+    shape(SoftClose, "Have a nice weekend!", r"^(?:(?:so|and|well|ok),? )?(?:enjoy|cheers|have (?:fun|an? (?:good|nice|great|lovely|quiet|relaxing|pleasant))|happy [a-z]+ing\b|(?:good|best of) luck|good night|see you|bye|till (?:next|then)|until (?:next|tomorrow)|(?:i |we )?(?:really )?hope (?:this|that|it|you|everything)|(?:it's |it is |this is )?all yours|over and out|glad (?:i|we|this|that|it)|(?:a )?pleasure)\b"),
     shape(Courtesy, "Thanks for the quick answers!", r"^(?:(?:so|and|well|ok),? )?(?:many )?(?:thanks|thank you|cheers)\b|^(?:danke|vielen dank|gracias|merci|谢谢|ありがとう)"),
     shape(SoftClose, "I'm available for follow-ups.", r"\b(?:i'm|i am|i'll be|i will be|i remain|i stay|we're) (?:always |still |also |right |just |happily |gladly |of course |only |more than )*(?:around|available|here(?:[.!,]| (?:if|for|to|when|in))|at your (?:disposal|service)|on (?:hand|call)|nearby|close by|open (?:to|for)|all ears|listening|game for|up for|a (?:message|ping|word|call) away|happy|glad|ready (?:for|whenever|when you|if))"),
     shape(SoftClose, "Whenever you want it leaner, a word is enough.", r"^(?:(?:and|but|so),? )?(?:if|should|in case|whenever|whatever|wherever|anything|any|questions|comments|wishes|something|more|for anything)\b[^?]*\b(?:just|shout|say so|say the word|a word|say it|ping|poke|holler|ask|call|tell me|let me know|drop me|write (?:me|to me|back)|give me|come back|get back|reach|open (?:an?|the)|reopen|message me|i'm (?:here|around|all|game|up|there|in|available|open|happy)|i(?:'ll| will| can| could|'d)|we(?:'ll| can| could)|one-line|no problem|at any time|any ?time|welcome|happy|glad|feel free)\b"),
     shape(SoftClose, "Do tell me if you want me to draft the patches.", r"\b(?:do |please |just |but )?(?:tell me|ping me|say so|shout|speak up|write to me|write me|message me|poke me|nudge me|call me|give me a (?:shout|ping|nudge|call|sign|heads-up|hint)|drop me (?:an?|the) (?:line|note|message|word)|come back(?: to me)?|get back to me|reopen (?:it|the|this)|send (?:it|them) back) (?:if|in case|should|whenever|any ?time)\b"),
-    shape(SoftClose, "We can always tweak it later.", r"^(?:we|i|you) can (?:always|still|easily) [a-z]+\b[^?]*\b(?:later|any ?time|if|should|afterwards|whenever)\b|^(?:more|further|other) (?:ideas|wishes|changes|requests|tweaks|feedback)\b[^?]*\bwelcome\b|^(?:feedback|comments|corrections|suggestions|questions)\b[^?]*\bwelcome\b|\bwhenever you (?:like|want|need|feel)\b|\byou know where to find me\b|^you can always\b|\bi consider (?:this|it|that|the)\b[^?]*\b(?:closed|done|finished|complete|settled)\b|\b(?:good luck|was a pleasure|have fun|sleep well|looking forward to|don't be shy|whenever you (?:have|are|get))\b|^nothing (?:else|more|further)\b[^?]*\b(?:open|pending|outstanding|from (?:me|my)|on my|for me)\b|\b(?:all|the rest is|it's|rest is) yours\b|\bi'll leave (?:it|this|that|things|the rest|you) (?:with|to|at|here|there)\b|\bready when you are\b"),
+    shape(SoftClose, "We can always tweak it later.", r"^(?:we|i|you) can (?:always|still|easily) [a-z]+\b[^?]*\b(?:later|any ?time|if|should|afterwards|whenever)\b|^(?:more|further|other) (?:ideas|wishes|changes|requests|tweaks|feedback)\b[^?]*\bwelcome\b|\b(?:feedback|comments|corrections|suggestions|questions)\b[^?]*\bwelcome\b|\b(?:edit|adjust|tweak|change) (?:it |them |this )?(?:to taste|to your liking|as you (?:like|please|wish|see fit))\b|\bwhenever you (?:like|want|need|feel)\b|\byou know where to find me\b|^you can always\b|\bi consider (?:this|it|that|the)\b[^?]*\b(?:closed|done|finished|complete|settled)\b|\b(?:good luck|was a pleasure|have fun|sleep well|looking forward to|don't be shy|whenever you (?:have|are|get))\b|^nothing (?:else|more|further)\b[^?]*\b(?:open|pending|outstanding|from (?:me|my)|on my|for me)\b|\b(?:all|the rest is|it's|rest is) yours\b|\bi'll leave (?:it|this|that|things|the rest|you) (?:with|to|at|here|there)\b|\bready when you are\b"),
     shape(SoftClose, "Take your time; I can split it if that's easier.", r"\btake your time\b|\bgive it a (?:try|go|spin|whirl|shot)\b|^(?:play (?:around|with)|try it out)\b|\bi (?:can|could) [a-z]+\b[^?]*\bif (?:(?:that|it|this)(?:'s| is| helps| would| makes| suits| reads)|you(?:'d| would)? (?:like|want|prefer|need|wish)|needed|necessary|desired|useful|wanted|preferred|helpful)\b"),
     shape(OffersWorkOnTop, "I can look at the other job too.", r"(?:\bi (?:can|could)|\b(?:happy|glad) to)\b[^?]*\b(?:also|too|as well)\b|\bkann ich\b[^?]*\bauch\b|\bpuedo también\b|\bje peux aussi\b|我(?:也|还)可以"),
     shape(UsageNote, "If you need another limit, it's in the settings.", r"^(?:if|should|when(?:ever)?) you\b[^?]*, (?:it's|it is|use|set|run|see|there's|there is|change|edit|add|call|look|the [a-z]+ (?:is|are))\b"),
-    shape(Feedback, "Let me know when you've played it.", r"\b(?:let me know|tell me|ping me|write me|report back|give me a (?:shout|ping|nudge|call|sign|heads-up)|drop me (?:an?|the) (?:line|note|message|word)|come back(?: to me)?|get back to me)(?: then| please)? (?:when|whenever|how|what (?:you(?:'d| would| want| need| like| make)|to (?:change|adjust|tweak|improve|fix|rename|drop)|needs|should|is missing|feels|looks)|where it|which (?:parts?|bits?|ones?) |(?:once|after|as soon as) you(?:'ve| have)? (?:had|tri|test|play|seen|look|read|review|check|run))"),
+    shape(Feedback, "Let me know when you've played it.", r"\b(?:let me know|tell me|ping me|write me|report back|give me a (?:shout|ping|nudge|call|sign|heads-up)|drop me (?:an?|the) (?:line|note|message|word)|come back(?: to me)?|get back to me)(?: then| please)? (?:when|whenever|how|what (?:you(?:'d| would| want| need| like| make)|to (?:change|adjust|tweak|improve|fix|rename|drop)|needs|should|is missing|feels|looks)|where it|which (?:parts?|bits?) |which ones? (?:you|to|should|need)\b|(?:once|after|as soon as) you(?:'ve| have)? (?:had|tri|test|play|seen|look|read|review|check|run))"),
     shape(Feedback, "Should the store reject it, forward me the mail.", r"^(?:(?:and|but|so),? )?(?:if|should|in case|whenever)\b[^?]*, (?:please |just )?(?:(?:send|give|show|forward|point|pass|hand|drop|mail|write)(?: it| them)?(?: to)? me|paste|share|ping|call|poke|attach)\b"),
     shape(Feedback, "If not, tell me what to change.", r"(?:^|[,;:-] |– |— |\b(?:and|but|or) )(?:if|should|in case|where|whenever)\b[^?]*[, ](?:please )?(?:tell me|let me know|give me|send me|send it|paste|point me|show me|share|forward|write me|name) (?:its|his|their|the|which|what|where|how|who|a|an|that|it|your|some)\b"),
     // Other languages
@@ -176,7 +203,7 @@ pub(super) const CLOSES: &[Shape] = &[
 
 /// Forms of work that goes on.
 #[rustfmt::skip]
-pub(super) const GOES_ON: &[Shape] = &[
+pub(super) const GOES_ON: &[MessageShape] = &[
     shape(NextStep, "The other five involve time zones, so I'll tackle them.", r"\b(?:i'll|i will|we'll) [a-z]+"),
     shape(NextStep, "Before calling it done I'm running the load test.", r"\bi(?:'m| am) (?:now |still |currently |just |already )?(?:[a-z]+)ing\b"),
     shape(NextStep, "It starts and will take screenshots now.", r"\band will [a-z]+\b|\bwill [^?]* (?:now|next|then)[.!]?$|\bcomes? (?:now|next)\b|\bit'll\b"),
@@ -184,17 +211,24 @@ pub(super) const GOES_ON: &[Shape] = &[
     shape(NextStep, "3 of 8 run it, the remaining ones follow.", r"\b(?:keeps?|still) [a-z]+ing\b|\b(?:is|are) (?:building|compiling|deploying|processing)\b|\b(?:was|were|is|are|been) (?:queued|started|scheduled|triggered|launched)\b|\bin progress\b|\bthe (?:rest|others|remaining ones) follow\b"),
     shape(NextStep, "Going through the crontabs next.", r"^(?:so |now |then )?(?:going|about|off) to [a-z]+\b|^(?:(?:so|and|then|also),? )?[a-z]+ing\b[^?;:]*\b(?:next|now|at the moment|right now|as we speak|first|meanwhile|in the meantime|in parallel)(?:\.|…|!)*$|\b[a-z]+ing\b[^?;:]*\b(?:at the moment|as we speak|right now)\b|^(?:one (?:moment|sec|minute)|just a (?:moment|sec|minute)|give me a (?:moment|sec|minute|few)|hang on|bear with|hold on|more (?:soon|shortly|in a)|back (?:soon|shortly|in)|stay tuned|results? (?:to follow|follow|will|in)|to be continued)\b"),
     shape(NextStep, "On to the next suspect.", r"^(?:on to|now for|moving on|up next|starting (?:with|on)|continuing)\b|[;,] (?:now )?(?:continuing|moving on|carrying on)\b"),
+    shape(NextStep, "The tests are next.", r"\b(?:is|are|comes?) next\b"),
+    shape(NextStep, "Die Tests laufen noch.", r"\b(?:läuft|laufen|baut|bauen|lädt|laden|rechnet|rechnen) (?:noch|gerade)\b|^(?:danach|anschließend|dann|zuerst|zunächst|gleich) [^ ]+ ich\b"),
+    shape(PartlyDone, "Ungefähr die Hälfte ist durch.", r"\bhälfte\b|\bnoch nicht\b|\b(?:läuft|laufen) (?:noch|gerade)\b"),
+    shape(PartlyDone, "The stage stays off until there's an account.", r"\bstays? [^?]*\buntil\b|\buntil (?:there(?:'s| is| are)|we have|i have|you)\b|\bbefore (?:i|we) (?:can|could|call)\b"),
+    shape(PartlyDone, "Step 1 is in place.", r"^(?:step|phase|part|stage|milestone|task|batch) (?:[0-9]|one|two|three|four|a\b|b\b)|^(?:the )?first (?:step|phase|part|stage|milestone|batch|half)\b"),
+    shape(NotNext, "Running it twice leads to the same rows.", r"^[a-z]+ing\b[^?,:;]* (?:leads|gives|yields|results|works|takes|means|makes|does|doesn't|has|shows|prints|returns|produces|no longer|is now|are now)\b"),
     shape(NextStep, "まず原因を調べます。", r"(?:調べ|確認し|進め|行い|始め|実行し|続け|見てみ)ます。?$|正在|稍后|马上"),
     shape(NotNext, "I'm asking since the two differ.", r"\bi(?:'m| am) (?:asking|assuming|guessing|leaning|thinking|wondering|missing|proposing|suggesting|using|happy|afraid|counting)\b|\bif (?:you|it|that|there|anything|something)\b[^?]*\bi'll\b"),
-    shape(PartlyDone, "Half of the numbers are in.", r"\b(?:half (?:of|the)|most of|first (?:two|three|few|commit|part|step|half|batch|version|pass|draft|bug)|part (?:one|1|of)|phase|intermediate|so far|partly|not yet|(?:not|nothing) (?:run|committed|pushed|deployed|tested) yet|but not run)\b"),
+    shape(PartlyDone, "Half of the numbers are in.", r"\b(?:half (?:of|the)|most of|first (?:two|three|few) (?:of|are|files?|modules?|parts?|steps?|items?|tables?|commits?|phases?|batches)|first (?:commit|part|step|half|batch|version|pass|draft|bug)|part (?:one|1|of)|phase|intermediate|so far|partly|not yet|(?:not|nothing) (?:run|committed|pushed|deployed|tested) yet|but not run)\b"),
     shape(EdAdjective, "Failed invoices are picked up.", r"^[a-z]+ed (?:[a-z]+ )?[a-z]+s (?:is|are|was|were|has|have|can|could|will|would|end|go|get|do|don't|may|must|need|use|come|stay|expire|live|wait|return|appear|show|contain|follow|run|take|fall|remain|keep|become)\b|^(?:failed|cached|expired|based|needed|related|supposed|compared (?:to|with)|provided|unrelated|interested|nested|shared|indeed|limited|advanced|unused|named|typed|unexpected|detailed|expected|recommended|suggested|proposed|missed|blocked|paused|red|speed|seed|feed|need|embed|proceed|exceed|deprecated|assumed)\b"),
     shape(Explains, "Sobald du filterst, fallen die Zeilen wieder heraus.", r"^(?:wenn|sobald|falls|weil|während|bevor|nachdem|seit|cuando|mientras|si|quand|lorsque|dès que)\b"),
+    shape(Explains, "I can make it fast only by adding an index.", r"\bi (?:can|could|would|might)\b|\bnow and then\b|\b(?:presumably|historically|historisch|damals|früher|ursprünglich)\b|\bwurden? (?:nie|nicht)\b"),
     shape(Explains, "Hence your colour isn't applied.", r"^(?:hence|thus|therefore|consequently|so (?:if|when|the|that|it|you)|as a (?:result|consequence)|in other words|that is|which|this (?:is|means|happens|explains)|that (?:is|means|happens|explains))\b"),
     shape(Explains, "It keeps the files out unless you pass a flag.", r"\b(?:unless|if|when|whenever) (?:you|one|some(?:one))\b|\bwhich (?:explains|is why)\b|\bthat's why\b|\b(?:in theory|in principle|typically|normally|generally|in general|for example|for instance|e\.g\.)"),
     shape(Explains, "It is the place where a response is written.", r"\b(?:where|how|when|whose|whether) (?:an?|the|it|they|you)\b|^here(?:'s| is) how\b|\b(?:nothing was|wasn't|weren't|hasn't|haven't|not been|wird|werden)\b|^think of\b|^in (?:this|general|short)\b|^(?:short answer|the difference|in a nutshell)\b"),
 ];
 
-pub(super) fn all() -> impl Iterator<Item = &'static Shape> {
+pub(super) fn all_shapes() -> impl Iterator<Item = &'static MessageShape> {
     REPORTS.iter().chain(ASKS).chain(CLOSES).chain(GOES_ON)
 }
 
@@ -202,12 +236,13 @@ pub(super) fn all() -> impl Iterator<Item = &'static Shape> {
 mod tests {
     use super::super::sentence_signs::SentenceSigns;
     use super::super::signs::Signs;
+    use super::super::work_budget::WorkBudget;
     use super::*;
 
     #[test]
     fn every_example_has_its_shape() {
-        for shape in all() {
-            let signs = SentenceSigns::new(shape.example, Signs::default());
+        for shape in all_shapes() {
+            let signs = SentenceSigns::new(shape.example, Signs::default(), &WorkBudget::default());
             assert!(signs.has(shape.sign), "{:?}: {}", shape.sign, shape.example);
         }
     }

@@ -118,7 +118,7 @@ fn a_message_without_words_says_nothing() {
 fn changed_files_decide_only_if_the_text_neither_asks_nor_reports() {
     let rules = |message: &str| {
         let found = TurnIntent::detect(message);
-        (found.of(false).evidence.rule, found.of(true).evidence.rule)
+        (found.for_turn(false).evidence.rule, found.for_turn(true).evidence.rule)
     };
     assert_eq!(
         rules("The two services talk over gRPC."),
@@ -127,4 +127,14 @@ fn changed_files_decide_only_if_the_text_neither_asks_nor_reports() {
     assert_eq!(rules("Which one?"), (IntentRule::QuestionForm, IntentRule::QuestionForm));
     assert_eq!(rules("Next: the seed data."), (IntentRule::AnnouncesNextStep, IntentRule::AnnouncesNextStep));
     assert_eq!(rules(""), (IntentRule::NothingSaid, IntentRule::NothingSaid));
+}
+
+/// The end of the message is read first, so it decides although the rest is never read.
+#[test]
+fn a_text_full_of_cues_is_read_from_its_end() {
+    let cues =
+        "I could do it if you want, but I can't tell which one you need, so let me know once you have it, "
+            .repeat(3);
+    let message = format!("{}\n\nShall I drop the table now?", format!("{cues}\n").repeat(40));
+    check(&message, Intent::Question, IntentRule::AsksThePerson);
 }

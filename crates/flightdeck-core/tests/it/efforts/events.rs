@@ -101,9 +101,9 @@ fn efforts_and_sessions_of_another_host_stay_there() {
     };
     let (name, payload) = EffortChange::EffortStarted(opening).into_record().unwrap();
     let mut foreign =
-        Record::ours(Source::User, &name, Subject::Effort("e-1@laptop".into()), payload, EventId(1));
+        Record::noticed_here(Source::User, &name, Subject::Effort("e-1@laptop".into()), payload, EventId(1));
     foreign.host = "laptop".into();
-    case.take(foreign);
+    case.append(foreign);
     assert_eq!(case.fleet.efforts().count(), 0);
     assert_eq!(case.call("s", "t1"), None, "a session of this host in an equal path");
     let id = case.start("/w/api");

@@ -70,7 +70,7 @@ fn every_operator_and_every_field_of_a_guard_rule() {
     for (field, op, value, wanted) in holds {
         let condition = json!({"field": field, "op": op, "value": value});
         let rule = rule(json!({"id": "r", "when": condition, "then": "deny"}));
-        assert_eq!(rule.check(), Ok(()), "{field} {op}");
+        assert_eq!(rule.validate(), Ok(()), "{field} {op}");
         assert_eq!(rule.when.holds(&facts), wanted, "{field} {op} {value}");
     }
 }
@@ -106,7 +106,7 @@ fn a_rule_that_could_fail_later_is_refused_when_it_is_saved() {
         (json!({"id": "r", "when": {"field": "/x", "op": "exists"}, "then": "warn"}), "`message`"),
     ];
     for (draft, field) in bad {
-        let why = rule(draft.clone()).check().unwrap_err().to_string();
+        let why = rule(draft.clone()).validate().unwrap_err().to_string();
         assert!(why.contains(field), "{draft}: {why}");
     }
 }
@@ -123,4 +123,43 @@ fn an_exempt_call_is_neither_counted_nor_denied() {
     }
     assert_eq!(case.card(&id).heartbeat, 0);
     assert!(denied(case.call("s", "t1")).is_some());
+}
+
+/// A rule that denies every call of Bash, and one that allows it once.
+fn deny_but_once(case: &mut Case, id: &EffortId) {
+    let when = json!({"field": "/tool_name", "op": "eq", "value": "Bash"});
+    for draft in [
+        json!({"id": "never", "when": when, "then": "deny"}),
+        json!({"id": "one-exception", "when": when, "then": "allow", "once": true, "priority": 1}),
+    ] {
+        case.on(id, EffortChange::GuardSet { rule: rule(draft) }).unwrap();
+    }
+}
+
+#[test]
+fn a_rule_that_allows_once_is_used_up_by_the_call_that_it_lets_pass() {
+    let mut case = Case::new();
+    let id = case.start("/w/api");
+    deny_but_once(&mut case, &id);
+    let first = case.call("s", "t1").unwrap();
+    assert_eq!(first.verdict.deny, None);
+    assert_eq!(first.call.fired_rules, ["one-exception"]);
+    assert!(!first.given.is_worth_noting(), "it is recorded by itself");
+    case.written_given(first.allowance.unwrap());
+    // The same call by a script, and then another call.
+    let again = case.call("s", "t1").unwrap();
+    assert_eq!((again.verdict.deny, again.allowance), (None, None));
+    assert!(denied(case.call("s", "t2")).is_some());
+    // A new window has its own exception.
+    case.hook("s", "SessionStart", json!({"source": "clear"}));
+    assert_eq!(denied(case.call("s", "t3")), None);
+}
+
+#[test]
+fn a_call_that_the_heartbeat_denies_does_not_use_up_a_rule() {
+    let mut case = Case::new();
+    let id = case.start_with("/w/api", None, SkillSettings { heartbeat: 1, ..SkillSettings::default() });
+    deny_but_once(&mut case, &id);
+    let held = case.call("s", "t1").unwrap();
+    assert!(held.verdict.deny.is_some() && held.allowance.is_none(), "{held:?}");
 }

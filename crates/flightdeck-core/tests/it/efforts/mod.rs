@@ -9,7 +9,7 @@ mod windows;
 
 use flightdeck_core::effort::guard::GuardRule;
 use flightdeck_core::effort::{
-    Carries, EffortChange, EffortOpening, Given, Judged, SkillPhase, SkillSettings, WorkstreamAbout,
+    Carries, EffortChange, EffortOpening, GivenByVerdict, Judged, SkillPhase, SkillSettings, WorkstreamAbout,
 };
 use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::ids::EffortId;
@@ -23,7 +23,7 @@ use flightdeck_core::rules::Rules;
 use flightdeck_core::view::effort::EffortCard;
 use serde_json::{Map, Value, json};
 
-use crate::script::{at, card, record};
+use crate::script::{at_seconds, card, record};
 
 /// A fleet, and every record that was applied to it.
 struct Case {
@@ -37,10 +37,10 @@ impl Case {
         Self { fleet: Fleet::new(Rules::default()), log: Vec::new(), seconds: 0 }
     }
 
-    fn take(&mut self, mut record: Record) -> Vec<Effect> {
+    fn append(&mut self, mut record: Record) -> Vec<Effect> {
         self.seconds += 1;
         record.seq = self.log.len() as u64 + 1;
-        stamp(&mut record, at(&self.seconds.to_string()), self.fleet.now());
+        stamp(&mut record, at_seconds(&self.seconds.to_string()), self.fleet.now());
         self.log.push(record.clone());
         self.fleet.apply(&Event::from_record(&record))
     }
@@ -49,11 +49,11 @@ impl Case {
     fn change(&mut self, subject: Subject, change: EffortChange) -> Result<(), String> {
         let id = EventId(1000 + self.log.len() as u128);
         let (name, payload) = change.into_record().unwrap();
-        let record = Record::ours(Source::User, &name, subject, payload, id);
+        let record = Record::noticed_here(Source::User, &name, subject, payload, id);
         self.fleet
             .check_effort_change(&Event::from_record(&record))
             .map_err(|refused| refused.to_string())?;
-        self.take(record);
+        self.append(record);
         Ok(())
     }
 
@@ -102,10 +102,10 @@ impl Case {
         payload.extend(fields.as_object().unwrap().clone());
         let env = env.as_object().unwrap().clone();
         let n = self.log.len() as u64 + 1;
-        let mut hook = record(payload, env, n, at(&self.seconds.to_string()), self.fleet.now());
+        let mut hook = record(payload, env, n, at_seconds(&self.seconds.to_string()), self.fleet.now());
         edit(&mut hook);
         let question = question(&hook, "flightdeck");
-        self.take(hook);
+        self.append(hook);
         self.fleet.judge(&question?)
     }
 
@@ -118,7 +118,7 @@ impl Case {
         self.written_given(judged.given.clone());
     }
 
-    fn written_given(&mut self, given: Given) {
+    fn written_given(&mut self, given: GivenByVerdict) {
         self.change("s".into(), EffortChange::VerdictGiven(given)).unwrap();
     }
 

@@ -12,7 +12,7 @@ use flightdeck_core::rules::Rules;
 use flightdeck_core::time::Timestamp;
 
 use crate::registry::tell_all;
-use crate::script::{at, card, tell};
+use crate::script::{at_seconds, card, tell};
 
 const ASKS: &str = "Stop last_assistant_message=I~read~both.~Should~I~keep~`a.rs`~or~`b.rs`?";
 const DONE: &str = "Stop last_assistant_message=Fixed.~All~tests~pass.";
@@ -39,7 +39,7 @@ fn told_at(fleet: &Fleet, id: &str, now: Timestamp) -> String {
     )
 }
 
-fn told(fleet: &Fleet) -> String {
+fn assignment_text(fleet: &Fleet) -> String {
     told_at(fleet, "s", fleet.now())
 }
 
@@ -98,7 +98,8 @@ fn the_last_message_decides_at_the_end_of_a_turn() {
         expect![[r#"awaiting_input asked "fix it" 1 turns · worked 5 waited 7"#]],
     );
     let unclear = fleet(&format!("{turn}\n 5 Stop last_assistant_message=The~port~is~8080."));
-    expect![[r#"complete completed "fix it" 1 turns · worked 5 waited 0"#]].assert_eq(&told(&unclear));
+    expect![[r#"complete completed "fix it" 1 turns · worked 5 waited 0"#]]
+        .assert_eq(&assignment_text(&unclear));
     let last = unclear.get("s").unwrap().assignment().unwrap().last_intent.clone().unwrap();
     assert!(last.confidence < 0.5, "{last:?}");
     check(
@@ -110,14 +111,14 @@ fn the_last_message_decides_at_the_end_of_a_turn() {
 #[test]
 fn a_prompt_after_completion_opens_another() {
     let fleet = fleet(&format!("0 UserPromptSubmit prompt=a\n 1 {DONE}\n 9 UserPromptSubmit prompt=b"));
-    expect![[r#"commanded "b" 1 turns · worked 0 waited 0"#]].assert_eq(&told(&fleet));
+    expect![[r#"commanded "b" 1 turns · worked 0 waited 0"#]].assert_eq(&assignment_text(&fleet));
     assert_eq!(fleet.get("s").unwrap().assignment().unwrap().id, format!("a-{:032x}", 3));
 }
 
 #[test]
 fn a_prompt_while_commanded_joins_it() {
     let fleet = fleet("0 UserPromptSubmit prompt=a\n 1 UserPromptSubmit prompt=b");
-    expect![[r#"commanded "a" 2 turns · worked 1 waited 0"#]].assert_eq(&told(&fleet));
+    expect![[r#"commanded "a" 2 turns · worked 1 waited 0"#]].assert_eq(&assignment_text(&fleet));
     assert_eq!(messages(&fleet), ["User command: a", "User command: b"]);
 }
 
@@ -150,7 +151,7 @@ fn a_prompt_while_it_awaits_is_the_answer() {
     let fleet = fleet(&format!(
         "0 UserPromptSubmit prompt=a\n 2 {ASKS}\n 7 UserPromptSubmit prompt=keep~a.rs\n 9 {DONE}"
     ));
-    expect![[r#"complete completed "a" 2 turns · worked 4 waited 5"#]].assert_eq(&told(&fleet));
+    expect![[r#"complete completed "a" 2 turns · worked 4 waited 5"#]].assert_eq(&assignment_text(&fleet));
     assert_eq!(
         messages(&fleet),
         [
@@ -178,7 +179,7 @@ fn a_denied_call_without_a_post_tool_use_moves_it_by_the_end_of_the_batch() {
         "0 UserPromptSubmit prompt=a\n 1 PreToolUse {BASH}\n 1 PermissionRequest {BASH}
          6 PostToolBatch tool_calls=[{{\"tool_name\":\"Bash\",\"tool_input\":{{\"command\":\"make\"}},\"tool_use_id\":\"b\"}}]"
     ));
-    expect![[r#"processing "a" 1 turns · worked 1 waited 5"#]].assert_eq(&told(&fleet));
+    expect![[r#"processing "a" 1 turns · worked 1 waited 5"#]].assert_eq(&assignment_text(&fleet));
     assert_eq!(
         messages(&fleet)[1..],
         ["Agent question: Permission for Bash: make", "User answer: answered in terminal"]
@@ -240,17 +241,18 @@ fn a_permission_of_a_subagent_counts_also_after_the_main_stop() {
          4 PreToolUse {child} {BASH}\n 4 PermissionRequest {child} {BASH}"
     );
     let asking = fleet(&script);
-    expect![[r#"awaiting_input permission "a" 1 turns · worked 4 waited 0"#]].assert_eq(&told(&asking));
+    expect![[r#"awaiting_input permission "a" 1 turns · worked 4 waited 0"#]]
+        .assert_eq(&assignment_text(&asking));
     let mut answered = asking;
     tell(&mut answered, &format!("9 PostToolUse {child} {BASH}"));
-    expect![[r#"processing "a" 1 turns · worked 4 waited 5"#]].assert_eq(&told(&answered));
+    expect![[r#"processing "a" 1 turns · worked 4 waited 5"#]].assert_eq(&assignment_text(&answered));
     tell(
         &mut answered,
         &format!(
             "10 SubagentStop {child}\n 11 UserPromptSubmit prompt=<task-notification>done</task-notification>\n 12 {DONE}"
         ),
     );
-    expect![[r#"complete completed "a" 1 turns · worked 7 waited 5"#]].assert_eq(&told(&answered));
+    expect![[r#"complete completed "a" 1 turns · worked 7 waited 5"#]].assert_eq(&assignment_text(&answered));
 }
 
 #[test]
@@ -262,12 +264,12 @@ fn an_answer_on_the_board_moves_it() {
         let mut fleet =
             fleet(&format!("0 UserPromptSubmit prompt=a\n 1 PreToolUse {BASH}\n 1 PermissionRequest {BASH}"));
         let ask = card(&fleet, "s").asks[0].id.clone();
-        let answer = Answer::plain(decision, AnsweredBy::Web);
+        let answer = Answer::without_details(decision, AnsweredBy::Web);
         let mut record = answered_record(&"s".into(), &ask, &answer, EventId(99));
         record.seq = fleet.last_seq() + 1;
-        from_hook::stamp(&mut record, at("3"), fleet.now());
+        from_hook::stamp(&mut record, at_seconds("3"), fleet.now());
         let _ = fleet.apply(&Event::from_record(&record));
-        assert_eq!(told(&fleet), reads, "{decision:?}");
+        assert_eq!(assignment_text(&fleet), reads, "{decision:?}");
         let words = if decision == Decision::Allow { "allowed" } else { "denied" };
         assert_eq!(messages(&fleet).last().unwrap(), &format!("User answer: {words}"));
     }
@@ -354,7 +356,7 @@ fn a_notice_of_the_client_is_neither_command_nor_answer() {
         .unwrap(),
         serde_json::Map::new(),
         9,
-        at("5"),
+        at_seconds("5"),
         woken.now(),
     );
     let refused = woken.apply(&Event::from_record(&record)).into_iter().find_map(|effect| match effect {
@@ -365,7 +367,7 @@ fn a_notice_of_the_client_is_neither_command_nor_answer() {
         refused.as_deref(),
         Some("the agent waits for an answer, so it does not continue without one")
     );
-    expect![[r#"awaiting_input asked "a" 1 turns · worked 2 waited 3"#]].assert_eq(&told(&woken));
+    expect![[r#"awaiting_input asked "a" 1 turns · worked 2 waited 3"#]].assert_eq(&assignment_text(&woken));
     // The woken turn may say that the work is done, ask again, or neither.
     let woken = format!(
         "0 UserPromptSubmit prompt=a prompt_id=p\n 2 {ASKS} prompt_id=p\n 5 {notice}\n 6 {READ} prompt_id=n"
@@ -449,7 +451,7 @@ fn clear_ends_it_and_the_next_session_begins_with_none() {
         "0 SessionStart source=startup pid=7 proc_start=1\n 1 UserPromptSubmit prompt=a pid=7 proc_start=1
          5 SessionStart source=clear session_id=t pid=7 proc_start=1",
     );
-    expect![[r#"complete ended "a" 1 turns · worked 4 waited 0"#]].assert_eq(&told(&fleet));
+    expect![[r#"complete ended "a" 1 turns · worked 4 waited 0"#]].assert_eq(&assignment_text(&fleet));
     assert_eq!(told_at(&fleet, "t", fleet.now()), "none");
 }
 
@@ -472,7 +474,7 @@ fn a_fork_has_assignments_of_its_own() {
         "0 UserPromptSubmit prompt=a pid=7 proc_start=1\n 1 {ASKS} pid=7 proc_start=1
          2 SessionStart source=fork session_id=f pid=8 proc_start=2\n 3 UserPromptSubmit prompt=b session_id=f pid=8 proc_start=2"
     ));
-    expect![[r#"awaiting_input asked "a" 1 turns · worked 1 waited 2"#]].assert_eq(&told(&fleet));
+    expect![[r#"awaiting_input asked "a" 1 turns · worked 1 waited 2"#]].assert_eq(&assignment_text(&fleet));
     expect![[r#"commanded "b" 1 turns · worked 0 waited 0"#]].assert_eq(&told_at(&fleet, "f", fleet.now()));
 }
 
@@ -481,7 +483,7 @@ fn the_end_of_one_session_leaves_the_other_alone() {
     let fleet = fleet(
         "0 UserPromptSubmit prompt=a\n 0 UserPromptSubmit prompt=b session_id=t\n 3 SessionEnd reason=other session_id=t",
     );
-    expect![[r#"commanded "a" 1 turns · worked 3 waited 0"#]].assert_eq(&told(&fleet));
+    expect![[r#"commanded "a" 1 turns · worked 3 waited 0"#]].assert_eq(&assignment_text(&fleet));
     expect![[r#"complete ended "b" 1 turns · worked 3 waited 0"#]].assert_eq(&told_at(
         &fleet,
         "t",
@@ -504,7 +506,7 @@ fn only_changes_are_reported() {
     let mut fleet = fleet(&format!("0 UserPromptSubmit prompt=a\n 1 {READ}"));
     let record = |script: serde_json::Value, seq, fleet: &Fleet| {
         let payload = serde_json::from_value(script).unwrap();
-        crate::script::record(payload, serde_json::Map::new(), seq, at("9"), fleet.now())
+        crate::script::record(payload, serde_json::Map::new(), seq, at_seconds("9"), fleet.now())
     };
     let changed = |fleet: &mut Fleet, name: &str, seq| {
         let payload = serde_json::json!({"session_id": "s", "hook_event_name": name, "tool_name": "Read", "tool_use_id": "r"});
@@ -522,5 +524,5 @@ fn the_card_carries_it() {
         fleet(&format!("0 UserPromptSubmit prompt=a\n 2 {ASKS}\n 7 UserPromptSubmit prompt=b\n 9 {ASKS}"));
     let brief = card(&fleet, "s").assignment.unwrap();
     assert_eq!((brief.title.as_str(), brief.state.as_str()), ("a", "awaiting_input"));
-    assert_eq!((brief.since, brief.waiting_seconds), (at("9"), 5.0));
+    assert_eq!((brief.since, brief.waiting_seconds), (at_seconds("9"), 5.0));
 }

@@ -37,7 +37,7 @@ fn since_does_not_change_while_the_card_shows_the_same_state() {
          2 PostToolUse tool_name=Bash tool_use_id=a
          3 PostToolBatch",
     );
-    assert_eq!(card(&fleet, "s").agent_state.since, crate::script::at("2"));
+    assert_eq!(card(&fleet, "s").agent_state.since, crate::script::at_seconds("2"));
 }
 
 #[test]
@@ -70,8 +70,13 @@ fn an_idle_session_is_checked_once_the_person_opened_it_and_not_after_its_next_c
         ("session_id".into(), "s".into()),
         ("hook_event_name".into(), SEEN.into()),
     ]);
-    let mut seen =
-        crate::script::record(payload, serde_json::Map::new(), 2, crate::script::at("2"), fleet.now());
+    let mut seen = crate::script::record(
+        payload,
+        serde_json::Map::new(),
+        2,
+        crate::script::at_seconds("2"),
+        fleet.now(),
+    );
     seen.source = Source::User;
     fleet.apply(&Event::from_record(&seen));
     assert_eq!(card(&fleet, "s").fleet_status, FleetStatus::Checked);
@@ -88,8 +93,13 @@ fn looking_at_a_card_does_not_move_it_up() {
         ("session_id".into(), "s".into()),
         ("hook_event_name".into(), "seen".into()),
     ]);
-    let mut seen =
-        crate::script::record(payload, serde_json::Map::new(), 2, crate::script::at("9"), fleet.now());
+    let mut seen = crate::script::record(
+        payload,
+        serde_json::Map::new(),
+        2,
+        crate::script::at_seconds("9"),
+        fleet.now(),
+    );
     seen.source = flightdeck_core::log::record::Source::User;
     let _ = fleet.apply(&flightdeck_core::log::event::Event::from_record(&seen));
     assert_eq!(card(&fleet, "s").rank, before);

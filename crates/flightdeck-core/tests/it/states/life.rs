@@ -4,7 +4,7 @@ use expect_test::expect;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::rules::Rules;
 
-use crate::script::{at, card, check, tell};
+use crate::script::{at_seconds, card, check, tell};
 
 #[test]
 fn an_ended_session_is_done_at_once_and_only_a_start_brings_it_back() {
@@ -145,12 +145,12 @@ fn the_overview_tells_of_sessions_that_left_the_board_and_nothing_of_what_was_fo
         10 Stop
         20 SessionEnd reason=exit",
     );
-    let _ = fleet.tick(at("20") + Rules::default().done_keeps);
+    let _ = fleet.tick(at_seconds("20") + Rules::default().done_keeps);
     assert!(fleet.get("s").is_none());
-    let rows = flightdeck_core::view::fleet_history::history(&fleet, at("5")).sessions;
+    let rows = flightdeck_core::view::fleet_history::history(&fleet, at_seconds("5")).sessions;
     let spans: Vec<_> = rows[0].spans.iter().map(|s| (s.from, s.to, s.label.as_str())).collect();
-    assert_eq!(spans[0], (at("0"), Some(at("10")), "Working"));
-    assert_eq!(spans.last().unwrap().1, Some(at("20")));
+    assert_eq!(spans[0], (at_seconds("0"), Some(at_seconds("10")), "Working"));
+    assert_eq!(spans.last().unwrap().1, Some(at_seconds("20")));
     // A look at a later stretch leaves it out.
-    assert!(flightdeck_core::view::fleet_history::history(&fleet, at("21")).sessions.is_empty());
+    assert!(flightdeck_core::view::fleet_history::history(&fleet, at_seconds("21")).sessions.is_empty());
 }

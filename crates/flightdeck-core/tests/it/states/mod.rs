@@ -6,6 +6,7 @@ mod card;
 mod intent;
 mod life;
 mod order;
+mod own_hooks;
 mod processes;
 mod queue;
 mod seats;

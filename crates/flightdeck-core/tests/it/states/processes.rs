@@ -14,7 +14,7 @@ use flightdeck_core::usage::price::PriceTable;
 use flightdeck_core::view;
 
 use crate::registry::tell_all;
-use crate::script::{at, card, read};
+use crate::script::{at_seconds, card, read};
 
 /// The first terminal, in pane %1, works and asks for permission.
 const FIRST_BLOCKED: &str = "0 SessionStart source=startup pid=7 proc_start=1 TMUX=/tmp/t,1,0 TMUX_PANE=%1
@@ -55,10 +55,10 @@ fn resolutions(fleet: &Fleet) -> Vec<(String, Option<AskOutcome>)> {
 
 fn answer(fleet: &mut Fleet, tool: &str, when: &str) -> Vec<Effect> {
     let ask = card(fleet, "s").asks.into_iter().find(|ask| ask.tool_name.as_deref() == Some(tool)).unwrap();
-    let allow = Answer::plain(Decision::Allow, AnsweredBy::Web);
+    let allow = Answer::without_details(Decision::Allow, AnsweredBy::Web);
     let mut record = answered_record(&"s".into(), &ask.id, &allow, EventId(fleet.last_seq().into()));
     record.seq = fleet.last_seq() + 1;
-    from_hook::stamp(&mut record, at(when), fleet.now());
+    from_hook::stamp(&mut record, at_seconds(when), fleet.now());
     fleet.apply(&Event::from_record(&record))
 }
 
@@ -364,14 +364,14 @@ fn the_background_commands_of_one_terminal_are_not_taken_for_those_of_another() 
     );
     let mut fleet = after(&[&first, &second]);
     let ended = |id: &str| {
-        serde_json::json!({"type": "queue-operation", "operation": "enqueue", "timestamp": at("7").to_string(),
+        serde_json::json!({"type": "queue-operation", "operation": "enqueue", "timestamp": at_seconds("7").to_string(),
             "content": format!("<task-notification>\n<task-id>{id}</task-id>\n<status>completed</status>")})
     };
     let mut fold = Fold::default();
     for id in ["b2", "b3"] {
-        fold.take(TranscriptFile::Main, ended(id).to_string().as_bytes());
+        fold.count_line(TranscriptFile::Main, ended(id).to_string().as_bytes());
     }
-    let _ = fleet.enrich(&"s".into(), Summary::of(fold.known().clone(), PriceTable::shipped()));
+    let _ = fleet.enrich(&"s".into(), Summary::with_prices(fold.enrichment().clone(), PriceTable::shipped()));
     assert_eq!(card(&fleet, "s").background.shells, 0, "both of the second terminal have ended");
     // Now the card shows the first terminal, whose command runs on.
     tell_all(&mut fleet, "9 SessionEnd reason=other pid=8 proc_start=2");

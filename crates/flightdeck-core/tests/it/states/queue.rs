@@ -23,7 +23,7 @@ fn queued(prompts: &[&str]) -> String {
     RUNS.to_owned() + &prompts.iter().enumerate().map(line).collect::<String>()
 }
 
-fn told(script: &str) -> Fleet {
+fn fleet_after(script: &str) -> Fleet {
     let mut fleet = Fleet::new(Rules::default());
     tell_all(&mut fleet, script);
     fleet
@@ -37,14 +37,14 @@ fn counts(fleet: &Fleet) -> (u32, Option<String>, u32) {
 
 #[test]
 fn prompts_typed_ahead_count_although_they_have_the_id_of_the_running_turn() {
-    let fleet = told(&queued(&["two", "three", "four"]));
+    let fleet = fleet_after(&queued(&["two", "three", "four"]));
     expect![[r#"running acting "Bash: sleep 9""#]].assert_eq(&read(&card(&fleet, "s")));
     assert_eq!(counts(&fleet), (4, Some("four".into()), 3));
 }
 
 #[test]
 fn a_prompt_typed_ahead_while_claude_writes_leaves_it_thinking() {
-    let fleet = told(
+    let fleet = fleet_after(
         "1 UserPromptSubmit prompt=one prompt_id=a
          2 UserPromptSubmit prompt=two prompt_id=a",
     );
@@ -60,7 +60,7 @@ fn the_end_of_the_batch_absorbs_the_whole_queue_and_the_turn_ends_once() {
          8.1 PostToolBatch prompt_id=a",
         queued(&["two", "three"])
     );
-    assert_eq!(counts(&told(&absorbed)), (3, Some("three".into()), 0));
+    assert_eq!(counts(&fleet_after(&absorbed)), (3, Some("three".into()), 0));
     check(
         &format!("{absorbed}\n 9 Stop prompt_id=a\n 9.1 registry idle"),
         expect![[r#"needs_you idle "Waiting for your next prompt""#]],
@@ -72,7 +72,7 @@ fn prompts_queued_while_claude_writes_start_a_turn_of_their_own_at_its_stop() {
     let script = "1 UserPromptSubmit prompt=one prompt_id=a
          2 UserPromptSubmit prompt=two prompt_id=a
          3 Stop prompt_id=a";
-    let fleet = told(script);
+    let fleet = fleet_after(script);
     expect![[r#"running thinking "Thinking""#]].assert_eq(&read(&card(&fleet, "s")));
     assert_eq!(counts(&fleet), (2, Some("two".into()), 0));
     check(
@@ -97,7 +97,7 @@ fn after_esc_the_next_call_of_the_queued_turn_closes_the_interrupted_one() {
         "{}\n 6 PreToolUse tool_name=Read tool_use_id=2 prompt_id=b tool_input={{\"file_path\":\"x\"}}",
         queued(&["two", "three"])
     );
-    let fleet = told(&called);
+    let fleet = fleet_after(&called);
     expect![[r#"running acting "Read: x""#]].assert_eq(&read(&card(&fleet, "s")));
     assert_eq!(counts(&fleet), (3, Some("three".into()), 0));
     check(
@@ -120,14 +120,14 @@ fn after_esc_the_registry_alone_takes_the_interrupted_call_off_the_card() {
     for between in ["6 registry idle\n 6.05 registry busy", "6.05 registry busy"] {
         let script = format!("{}\n {between}\n 6.5 tick", queued(&["two", "three"]));
         check(&script, expect![[r#"running thinking "Thinking""#]]);
-        assert_eq!(counts(&told(&script)).2, 0, "{between}");
+        assert_eq!(counts(&fleet_after(&script)).2, 0, "{between}");
     }
 }
 
 #[test]
 fn a_menu_over_running_work_with_a_queue_leaves_the_call() {
     let script = format!("{}\n 6 registry waiting:dialog~open\n 7 registry busy\n 8 tick", queued(&["two"]));
-    assert_eq!(counts(&told(&script)).2, 1);
+    assert_eq!(counts(&fleet_after(&script)).2, 1);
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn the_first_call_after_a_brief_idle_belongs_to_another_turn() {
 #[test]
 fn the_same_prompt_queued_twice_counts_twice_and_told_by_two_hooks_once() {
     let twice = |second: f64| {
-        counts(&told(&format!(
+        counts(&fleet_after(&format!(
             "{RUNS}\n 3 UserPromptSubmit prompt=go prompt_id=a\n {second} UserPromptSubmit prompt=go prompt_id=a"
         )))
     };
@@ -155,7 +155,7 @@ fn the_same_prompt_queued_twice_counts_twice_and_told_by_two_hooks_once() {
 #[test]
 fn a_notice_of_the_client_is_not_queued() {
     let notice = "Background~agent~\"x\"~was~stopped~by~the~user.";
-    let fleet = told(&format!("{RUNS}\n 3 UserPromptSubmit prompt={notice} prompt_id=c"));
+    let fleet = fleet_after(&format!("{RUNS}\n 3 UserPromptSubmit prompt={notice} prompt_id=c"));
     assert_eq!(counts(&fleet), (1, Some("one".into()), 0));
 }
 
@@ -177,7 +177,7 @@ proptest! {
         then in prop::sample::select(vec![Then::Absorbed, Then::EscThenCall, Then::EscThenStop, Then::EscByRegistry]),
         idle_is_seen in any::<bool>(),
     ) {
-        let mut fleet = told(RUNS);
+        let mut fleet = fleet_after(RUNS);
         let type_ahead = |fleet: &mut Fleet, from: f64, n: usize, id: &str| {
             for i in 0..n {
                 let at = from + i as f64 * 0.5;

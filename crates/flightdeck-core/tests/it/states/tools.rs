@@ -56,7 +56,7 @@ fn a_permission_request_blocks_at_once() {
     let card = card(&fleet, "s");
     expect![[r#"needs_you needs_permission "Permission for Bash: ls""#]].assert_eq(&read(&card));
     assert_eq!(card.status.reason.as_deref(), Some("Permission for Bash"));
-    assert_eq!(card.agent_state.since, crate::script::at("1"));
+    assert_eq!(card.agent_state.since, crate::script::at_seconds("1"));
 }
 
 #[test]

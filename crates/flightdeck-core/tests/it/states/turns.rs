@@ -10,7 +10,7 @@ use flightdeck_core::log::record::EventId;
 use flightdeck_core::rules::Rules;
 
 use crate::registry::tell_all;
-use crate::script::{at, card, check, read, tell};
+use crate::script::{at_seconds, card, check, read, tell};
 
 #[test]
 fn a_session_starts_ready() {
@@ -51,7 +51,7 @@ fn a_prompt_of_a_person_counts_titles_and_starts_the_turn() {
     let card = card(&fleet, "s");
     expect![[r#"running thinking "Thinking""#]].assert_eq(&read(&card));
     assert_eq!((card.turn_count, card.title.as_deref()), (1, Some("fix the bug")));
-    assert_eq!(card.current_turn_started_at, Some(crate::script::at("1")));
+    assert_eq!(card.current_turn_started_at, Some(crate::script::at_seconds("1")));
     assert_eq!(card.status.detail, None);
 }
 
@@ -77,7 +77,7 @@ fn a_message_typed_ahead_leaves_the_tool_running_and_moves_the_turn() {
     );
     let card = card(&fleet, "s");
     expect![[r#"running acting "Bash""#]].assert_eq(&read(&card));
-    assert_eq!((card.turn_count, card.current_turn_started_at), (2, Some(crate::script::at("5"))));
+    assert_eq!((card.turn_count, card.current_turn_started_at), (2, Some(crate::script::at_seconds("5"))));
 }
 
 #[test]
@@ -319,6 +319,6 @@ pub(super) fn hold_closed(fleet: &mut Fleet, when: &str) {
     let id = EventId(u128::from(fleet.last_seq() + 1) << 64);
     let mut record = hold_ended_record(&"s".into(), &ask.id, HoldEnd::Closed, id);
     record.seq = fleet.last_seq() + 1;
-    from_hook::stamp(&mut record, at(when), fleet.now());
+    from_hook::stamp(&mut record, at_seconds(when), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
 }

@@ -6,7 +6,7 @@ use flightdeck_core::rules::Rules;
 use flightdeck_core::view::waiting::WaitKind;
 use serde_json::json;
 
-use crate::script::{at, card, person, tell};
+use crate::script::{at_seconds, card, person, tell};
 
 fn fleet(script: &str) -> Fleet {
     let mut fleet = Fleet::new(Rules::default());
@@ -46,7 +46,7 @@ fn the_last_message_of_a_turn_is_on_the_card_until_the_next_prompt() {
 fn a_parked_session_comes_back_with_its_next_change() {
     let mut fleet = fleet("0 UserPromptSubmit prompt=a\n1 Stop");
     person(&mut fleet, "2", PARKED, &[]);
-    assert_eq!(card(&fleet, "s").parked.map(|p| (p.since, p.until)), Some((at("2"), None)));
+    assert_eq!(card(&fleet, "s").parked.map(|p| (p.since, p.until)), Some((at_seconds("2"), None)));
     tell(&mut fleet, "3 UserPromptSubmit prompt=b\n4 Stop");
     assert_eq!(card(&fleet, "s").parked, None);
 }
@@ -54,7 +54,7 @@ fn a_parked_session_comes_back_with_its_next_change() {
 #[test]
 fn a_session_parked_until_a_time_comes_back_then_or_when_the_person_takes_it_back() {
     let mut fleet = fleet("0 UserPromptSubmit prompt=a\n1 Stop");
-    let until = [("until", json!(at("60").to_string()))];
+    let until = [("until", json!(at_seconds("60").to_string()))];
     person(&mut fleet, "2", PARKED, &until);
     tell(&mut fleet, "59 tick");
     assert!(card(&fleet, "s").parked.is_some());

@@ -15,7 +15,7 @@ use anyhow::Result;
 
 use super::{Measured, Series};
 use forms::Form;
-use seat::Seat;
+use seat::BenchSeat;
 
 /// Our hooks as they are registered.
 pub(super) const ROW: &str = "client";
@@ -23,7 +23,7 @@ pub(super) const ROW: &str = "client";
 pub(super) const FORMS_ROW: &str = "forms";
 
 /// How often the turn is played. Every block starts new clients, so that one slow process does not decide.
-struct Plan {
+struct ClientPlan {
     blocks: usize,
     timed: usize,
     watched: usize,
@@ -31,8 +31,8 @@ struct Plan {
 }
 
 /// With its first turn, a client plays 16 turns of 12 requests: half of what the stand-in for the model answers.
-const FULL: Plan = Plan { blocks: 3, timed: 10, watched: 5, printed: 4 };
-const QUICK: Plan = Plan { blocks: 1, timed: 4, watched: 2, printed: 1 };
+const FULL: ClientPlan = ClientPlan { blocks: 3, timed: 10, watched: 5, printed: 4 };
+const QUICK: ClientPlan = ClientPlan { blocks: 1, timed: 4, watched: 2, printed: 1 };
 
 pub(super) fn measure(row: &str, binary: &Path, quick: bool) -> Result<Measured> {
     let client = crate::e2e::client()?;
@@ -40,7 +40,7 @@ pub(super) fn measure(row: &str, binary: &Path, quick: bool) -> Result<Measured>
     let plan = if quick { QUICK } else { FULL };
     let mut samples: Vec<Samples> = forms.iter().map(|form| Samples::new(form.name)).collect();
     for _ in 0..plan.blocks {
-        let open = |form| Seat::open(form, &client, binary);
+        let open = |form| BenchSeat::open(form, &client, binary);
         let mut seats = forms.iter().map(open).collect::<Result<Vec<_>>>()?;
         play(&plan, &mut seats, &mut samples)?;
     }
@@ -48,8 +48,8 @@ pub(super) fn measure(row: &str, binary: &Path, quick: bool) -> Result<Measured>
 }
 
 /// One block. In each round every client plays once.
-fn play(plan: &Plan, seats: &mut [Seat], samples: &mut [Samples]) -> Result<()> {
-    let mut rounds = |count: usize, step: fn(&mut Seat, &mut Samples) -> Result<()>| -> Result<()> {
+fn play(plan: &ClientPlan, seats: &mut [BenchSeat], samples: &mut [Samples]) -> Result<()> {
+    let mut rounds = |count: usize, step: fn(&mut BenchSeat, &mut Samples) -> Result<()>| -> Result<()> {
         for _ in 0..count {
             seats.iter_mut().zip(samples.iter_mut()).try_for_each(|(seat, samples)| step(seat, samples))?;
         }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use flightdeck_sim::client::{Lab, Tui, check, wait_for};
+use flightdeck_sim::client::{Lab, Tui, check_is_isolated, wait_for};
 use serde_json::{Value, json};
 
 use super::forms::Form;
@@ -23,11 +23,11 @@ const LOOK: Duration = Duration::from_millis(10);
 const HEARD: Duration = Duration::from_secs(5);
 /// Frames with any of the handlers' messages.
 const SPINNER: &str = "spinner";
-/// Frames with our name, and how it stands there.
+/// The series of frames that show our name, and the text that they show.
 const OUR_NAME: &str = "our name";
 const NAME_SHOWN: &str = "(Flightdeck…";
 
-pub(super) struct Seat {
+pub(super) struct BenchSeat {
     tui: Tui,
     daemon: Option<TestDaemon>,
     lab: Lab,
@@ -52,22 +52,22 @@ impl Drop for Folder {
 }
 
 /// One turn, by the client's own clock.
-pub(super) struct Turn {
+pub(super) struct BenchTurn {
     pub(super) took_ms: f64,
     /// Of the client and the processes that it started.
     pub(super) processor_ms: f64,
-    /// None without a hook that the client waits for.
+    /// `None` if the client waits for no hook.
     pub(super) stop_hook_ms: Option<f64>,
 }
 
 /// One run of `claude -p`.
 pub(super) struct Print {
     pub(super) stop_hook_ms: Option<f64>,
-    /// Whether the daemon has stored its Stop; none if the handlers report nothing.
+    /// Whether the daemon has stored its Stop. `None` if the handlers report nothing.
     pub(super) stop_heard: Option<bool>,
 }
 
-impl Seat {
+impl BenchSeat {
     /// Starts the client and plays one turn, which is not measured: caches are cold.
     pub(super) fn open(form: &Form, client: &Path, binary: &Path) -> Result<Self> {
         let name: String = form.name.chars().filter(char::is_ascii_alphanumeric).collect();
@@ -88,11 +88,11 @@ impl Seat {
         Ok(seat)
     }
 
-    pub(super) fn play(&mut self) -> Result<Turn> {
+    pub(super) fn play(&mut self) -> Result<BenchTurn> {
         let before = processor_ms(self.tui.pid())?;
         self.submit()?;
         let (took_ms, stop_hook_ms) = wait_for("the end of the turn", TURN, || Ok(self.last_turn()))?;
-        Ok(Turn { took_ms, processor_ms: processor_ms(self.tui.pid())? - before, stop_hook_ms })
+        Ok(BenchTurn { took_ms, processor_ms: processor_ms(self.tui.pid())? - before, stop_hook_ms })
     }
 
     /// Plays a turn and returns the share of screens, in percent, on which the spinner showed each message of the handlers.
@@ -146,7 +146,7 @@ impl Seat {
 /// Starts a daemon and registers its hooks in this form.
 fn install(lab: &Lab, form: &Form, binary: &Path) -> Result<TestDaemon> {
     let env = lab.env(&[]);
-    check(&env, lab.dir())?;
+    check_is_isolated(&env, lab.dir())?;
     let run = |args: &[&str]| {
         let mut command = Command::new(binary);
         command.args(args).current_dir(lab.cwd()).env_clear().envs(&env).stdin(Stdio::null());

@@ -6,7 +6,7 @@ use super::open_asks;
 use crate::e2e::expect::{
     dialog, idle, interrupted, permission, plan as plan_ready, question as asks, working,
 };
-use crate::e2e::stage::{DRAWN, Seat, Stage};
+use crate::e2e::stage::{ClientSeat, DRAWN, Stage};
 
 pub(super) fn permission_yes(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
@@ -63,7 +63,7 @@ pub(super) fn two_permissions(s: &mut Stage) -> Result<()> {
 }
 
 /// The "1 of 2" in the corner disappears when the first is answered.
-fn wait_for_second(t: &Seat) -> Result<()> {
+fn wait_for_second(t: &ClientSeat) -> Result<()> {
     let gone = || Ok((!t.tui.capture()?.contains("1 of 2")).then_some(()));
     flightdeck_sim::client::wait_for("the second question", DRAWN, gone)
 }

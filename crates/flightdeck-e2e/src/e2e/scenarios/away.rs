@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::context::Reloads;
 use crate::e2e::expect::{idle, interrupted, permission, working};
-use crate::e2e::stage::{Seat, Stage};
+use crate::e2e::stage::{ClientSeat, Stage};
 
 const SHOWN: Duration = Duration::from_secs(20);
 
 /// Removes the hooks and waits until the client has read its settings again: it says so with the old set of hooks.
-fn remove_hooks(s: &mut Stage, t: &Seat) -> Result<()> {
+fn remove_hooks(s: &mut Stage, t: &ClientSeat) -> Result<()> {
     let heard = s.heard(t, "ConfigChange")?;
     s.run(&["hooks", "uninstall"])?;
     s.must_hear(t, "ConfigChange", heard + 1)

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use crate::e2e::expect::{agent_permission, background, idle, working};
-use crate::e2e::stage::{DRAWN, Seat, Stage};
+use crate::e2e::stage::{ClientSeat, DRAWN, Stage};
 
 const SHOWN: Duration = Duration::from_secs(20);
 
@@ -53,7 +53,7 @@ pub(super) fn fail_all(s: &mut Stage) -> Result<()> {
 }
 
 /// Opens the list of background work and stops what is selected. With one entry the client shows the entry itself.
-fn stop_in_tasks(s: &Stage, t: &Seat) -> Result<()> {
+fn stop_in_tasks(s: &Stage, t: &ClientSeat) -> Result<()> {
     t.tui.submit("/tasks")?;
     t.tui.wait_text("x to stop|stop · ", DRAWN)?;
     s.answer(t, &["x"])

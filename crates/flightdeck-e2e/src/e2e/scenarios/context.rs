@@ -9,7 +9,7 @@ use flightdeck_sim::client::wait_for;
 use serde_json::json;
 
 use crate::e2e::expect::{exited, idle, working};
-use crate::e2e::stage::{Seat, Stage};
+use crate::e2e::stage::{ClientSeat, Stage};
 
 /// A running client reads changed settings about 1.1 s after the write; later on a busy machine.
 const RELOADED: Duration = Duration::from_secs(20);
@@ -44,7 +44,7 @@ impl Reloads {
     }
 }
 
-pub(super) fn wait_for_other_session(s: &Stage, t: &Seat, old: &str) -> Result<String> {
+pub(super) fn wait_for_other_session(s: &Stage, t: &ClientSeat, old: &str) -> Result<String> {
     wait_for("another session in this terminal", SWITCH, || Ok(s.session(t).filter(|id| id != old)))
 }
 
@@ -99,7 +99,7 @@ pub(super) fn compact(s: &mut Stage) -> Result<()> {
     s.see(&t, "goes on", idle())
 }
 
-fn see_compacted(s: &mut Stage, t: &Seat) -> Result<()> {
+fn see_compacted(s: &mut Stage, t: &ClientSeat) -> Result<()> {
     s.must_hear(t, "PreCompact", 1)?;
     s.must_hear(t, "PostCompact", 1)?;
     s.see_card(t, "one compaction", |card| card["compactions"] == 1)
@@ -141,7 +141,7 @@ pub(super) fn fork(s: &mut Stage) -> Result<()> {
     s.see(&old, "the original stays closed", exited())
 }
 
-fn one_turn_then_exit(s: &mut Stage) -> Result<(Seat, String)> {
+fn one_turn_then_exit(s: &mut Stage) -> Result<(ClientSeat, String)> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:hello one")?;
     s.see(&t, "answered", idle())?;

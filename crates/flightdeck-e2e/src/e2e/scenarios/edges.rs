@@ -1,72 +1,20 @@
-//! Turns that end or continue in unusual ways: hooks of the person that block or send Claude on, agents that work beside the main
-//! agent, requests that are left open, and queues.
+//! Turns that end or continue in unusual ways: agents that work beside the main agent, requests that are left open, and queues.
 
 use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use flightdeck_sim::client::wait_for;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::context::wait_for_other_session;
-use crate::e2e::expect::{background, error, exited, idle, interrupted, permission, working};
-use crate::e2e::stage::{DRAWN, Seat, Stage};
+use super::open_asks;
+use crate::e2e::expect::{
+    agent_permission, background, error, exited, idle, interrupted, permission, working,
+};
+use crate::e2e::stage::{ClientSeat, DRAWN, Stage};
 
 const SHOWN: Duration = Duration::from_secs(20);
-
-/// A client with a hook of the person's own beside ours. The hook is a shell command.
-fn open_with_own_hook(s: &Stage, event: &str, command: &str) -> Result<Seat> {
-    let file = s.lab.dir().join("own-hook.sh");
-    fs::write(&file, command)?;
-    let mut settings = s.lab.settings()?;
-    settings["hooks"][event] =
-        json!([{"hooks": [{"type": "command", "command": format!("sh '{}'", file.display())}]}]);
-    s.lab.write_settings(&settings)?;
-    s.install_hooks()?;
-    s.open("a")
-}
-
-/// Claude's work after the first Stop has the prompt id of the turn that seemed to have ended.
-pub(super) fn stop_hook_goes_on(s: &mut Stage) -> Result<()> {
-    let goes_on =
-        r#"grep -q '"stop_hook_active":true' || echo '{"decision":"block","reason":"SCRIPT:sleep on"}'"#;
-    let t = open_with_own_hook(s, "Stop", goes_on)?;
-    s.prompt(&t, "SCRIPT:hello one")?;
-    t.tui.wait_text(r"\$ timeout 45", SHOWN)?;
-    s.see(&t, "sent on, a command runs", working().board(&["acting"]))?;
-    s.must_hear(&t, "Stop", 1)?;
-    t.tui.submit("SCRIPT:hello two")?;
-    s.must_hear(&t, "UserPromptSubmit", 2)?;
-    s.see_card(&t, "a prompt waits", |card| card["queued_prompts"] == 1 && card["turn_count"] == 2)?;
-    t.tui.press(&["Escape"])?;
-    s.must_hear(&t, "Stop", 2)?;
-    s.see(&t, "the queued prompt is answered, and sent on too", working().board(&["acting"]))?;
-    s.see_card(&t, "none waits", |card| card["queued_prompts"] == 0)?;
-    t.tui.press(&["Escape"])?;
-    s.see(&t, "interrupted", interrupted())
-}
-
-/// The prompt is not sent to the model, and no Stop follows.
-pub(super) fn prompt_blocked(s: &mut Stage) -> Result<()> {
-    let blocks = r#"echo '{"decision":"block","reason":"not today"}'"#;
-    let t = open_with_own_hook(s, "UserPromptSubmit", blocks)?;
-    t.tui.submit("SCRIPT:hello one")?;
-    t.tui.wait_text("not today", SHOWN)?;
-    s.must_hear(&t, "UserPromptSubmit", 1)?;
-    s.see(&t, "the prompt was not sent", idle().board(BLOCKED))
-}
-
-/// A hook of the person ended the turn. No event says so.
-const BLOCKED: &[&str] = &["idle", "interrupted"];
-
-pub(super) fn batch_blocked(s: &mut Stage) -> Result<()> {
-    let blocks = r#"echo '{"continue":false,"stopReason":"enough for today"}'"#;
-    let t = open_with_own_hook(s, "PostToolBatch", blocks)?;
-    s.prompt(&t, "SCRIPT:bash one")?;
-    t.tui.wait_text("enough for today", SHOWN)?;
-    s.must_hear(&t, "PostToolUse", 1)?;
-    s.see(&t, "the hook ended the turn", idle().board(BLOCKED))
-}
 
 fn agent_works(card: &Value) -> bool {
     card["sub_agents"][0]["state"] == "working"
@@ -77,7 +25,7 @@ fn agent_is_done(card: &Value) -> bool {
 }
 
 /// A background agent and a command of the main agent.
-fn with_agent_beside(s: &mut Stage) -> Result<Seat> {
+fn with_agent_beside(s: &mut Stage) -> Result<ClientSeat> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:agentandsleep one")?;
     t.tui.wait_text(r"\$ timeout 45|Sleep a while", SHOWN)?;
@@ -166,7 +114,7 @@ pub(super) fn refused_with_words(s: &mut Stage) -> Result<()> {
 }
 
 /// Types a prompt ahead of a running command.
-fn one_waits(s: &mut Stage, prompt: &str) -> Result<Seat> {
+fn one_waits(s: &mut Stage, prompt: &str) -> Result<ClientSeat> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:until one")?;
     t.tui.wait_text("until test -e go", SHOWN)?;
@@ -219,7 +167,7 @@ pub(super) fn queue_error(s: &mut Stage) -> Result<()> {
 }
 
 /// A client that compacts until the summary is let go.
-fn compacting(s: &mut Stage) -> Result<Seat> {
+fn compacting(s: &mut Stage) -> Result<ClientSeat> {
     let t = s.open("a")?;
     for prompt in ["SCRIPT:hello one", "SCRIPT:hello two", "SCRIPT:hello three"] {
         s.prompt(&t, prompt)?;
@@ -258,7 +206,7 @@ pub(super) fn compact_esc(s: &mut Stage) -> Result<()> {
     s.see(&t, "goes on", idle())
 }
 
-fn clear(s: &mut Stage, t: &Seat) -> Result<()> {
+fn clear(s: &mut Stage, t: &ClientSeat) -> Result<()> {
     let old = s.session(t).context("no session")?;
     t.tui.submit("/clear")?;
     wait_for_other_session(s, t, &old)?;
@@ -301,4 +249,85 @@ pub(super) fn agent_own_mode(s: &mut Stage) -> Result<()> {
     s.prompt(&t, "SCRIPT:subagent one")?;
     s.must_hear(&t, "PreToolUse", 2)?;
     s.see_card(&t, "the session's own mode", |card| card["permission_mode"] == "default")
+}
+
+fn one_failed(card: &Value, asks: usize) -> bool {
+    let agents = card["sub_agents"].as_array().into_iter().flatten();
+    agents.filter(|agent| agent["state"] == "failed").count() == 1 && open_asks(card).count() == asks
+}
+
+/// An agent asks for permission, and the agent beside it fails. Then the daemon restarts, and the person answers.
+pub(super) fn agent_fails_beside_ask(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:subaskfail one")?;
+    s.see(&t, "one agent asks", agent_permission("Bash"))?;
+    s.must_hear(&t, "StopFailure", 1)?;
+    s.see(&t, "it still asks beside the failed one", agent_permission("Bash"))?;
+    s.see_card(&t, "one failed, one asks", |card| one_failed(card, 1))?;
+    s.restart()?;
+    s.see(&t, "a new daemon says the same", agent_permission("Bash"))?;
+    s.see_card(&t, "one failed, one asks", |card| one_failed(card, 1))?;
+    s.answer(&t, &["Enter"])?;
+    s.must_hear(&t, "SubagentStop", 1)?;
+    s.see(&t, "Claude has read both reports", idle())?;
+    s.see_card(&t, "one failed, none asks", |card| one_failed(card, 0))
+}
+
+/// The queue of a session outlives a restart of the daemon, and an Esc after it.
+pub(super) fn queue_restart(s: &mut Stage) -> Result<()> {
+    let t = one_waits(s, "SCRIPT:until two")?;
+    s.must_hear(&t, "UserPromptSubmit", 2)?;
+    s.see_card(&t, "one waits", |card| card["queued_prompts"] == 1)?;
+    s.restart()?;
+    s.see(&t, "the command runs on", working().board(&["acting"]))?;
+    s.see_card(&t, "one waits still", |card| card["queued_prompts"] == 1 && card["turn_count"] == 2)?;
+    let heard = s.heard(&t, "PreToolUse")?;
+    t.tui.press(&["Escape"])?;
+    s.must_hear(&t, "PreToolUse", heard + 1)?;
+    s.see(&t, "the queued prompt runs a command", working().board(&["acting"]))?;
+    s.see_card(&t, "none waits", |card| card["queued_prompts"] == 0)?;
+    s.go()?;
+    s.must_hear(&t, "Stop", 1)?;
+    s.see(&t, "done", idle())
+}
+
+/// A command with `!` fires a Stop, although an agent works on in the background.
+pub(super) fn bang_beside_agent(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:bgagent one")?;
+    s.see(&t, "an agent works on", background())?;
+    let heard = s.heard(&t, "Stop")?;
+    t.tui.press(&["!"])?;
+    t.tui.submit("echo typed-by-$((40+2))")?;
+    t.tui.wait_text("typed-by-42", DRAWN)?;
+    s.must_hear(&t, "Stop", heard + 1)?;
+    s.see_card(&t, "the agent works on", |card| {
+        card["agent_state"]["state"] == "waiting_background" && agent_works(card)
+    })?;
+    s.go()?;
+    s.must_hear(&t, "Stop", heard + 2)?;
+    s.see(&t, "Claude has read the agent's report", idle())?;
+    s.see_card(&t, "the agent is done", agent_is_done)
+}
+
+/// A session is forked while its terminal asks: the fork begins at rest, and the request stays where it is.
+pub(super) fn fork_beside_ask(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:hello one")?;
+    s.see(&t, "answered", idle())?;
+    s.prompt(&t, "SCRIPT:bash two")?;
+    s.see(&t, "asks", permission("Bash"))?;
+    let id = s.session(&t).context("no session")?;
+    let args = ["--permission-mode", "default", "--resume", &id, "--fork-session"];
+    let fork = s.open_resumed("b", &args)?;
+    s.prompt(&fork, "SCRIPT:until three")?;
+    s.see(&fork, "the fork asks too", permission("Bash"))?;
+    s.see(&t, "the first still asks", permission("Bash"))?;
+    s.answer(&fork, &["Escape"])?;
+    s.see(&fork, "refused in the fork", interrupted())?;
+    s.see(&t, "the first still asks", permission("Bash"))?;
+    s.answer(&t, &["Enter"])?;
+    s.must_hear(&t, "Stop", 2)?;
+    s.see(&t, "given, done", idle())?;
+    s.see(&fork, "the fork stays interrupted", interrupted())
 }

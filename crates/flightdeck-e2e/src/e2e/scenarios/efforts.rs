@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use flightdeck_hook::paths::Paths;
 use flightdeck_sim::client::{Tui, wait_for};
-use flightdeck_sim::model_api::Seen;
+use flightdeck_sim::model_api::SeenRequest;
 use serde_json::{Value, json};
 
 use crate::e2e::expect::idle;
@@ -23,7 +23,7 @@ const RESTARTED: Duration = Duration::from_secs(60);
 const SMALL_WINDOW: [(&str, &str); 1] = [("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "200000")];
 
 fn rpc(s: &Stage, command: &str, args: &Value) -> Result<Value> {
-    let socket = Paths::below(&s.lab.flightdeck_home()).socket();
+    let socket = Paths::in_home(&s.lab.flightdeck_home()).socket();
     let line = SocketClient::try_connect(&socket, ANSWER)?.try_ask(&json!({"cmd": command, "args": args}))?;
     let reply: Value = serde_json::from_str(&line)?;
     ensure!(reply["ok"] == true, "{command}: {reply}");
@@ -50,16 +50,16 @@ fn make_patient(s: &Stage) -> Result<()> {
 }
 
 /// Requests of the conversation itself.
-fn requests(s: &Stage) -> Vec<Seen> {
+fn requests(s: &Stage) -> Vec<SeenRequest> {
     s.lab.api().seen().into_iter().filter(|request| request.tools > 0).collect()
 }
 
-fn holds(request: &Seen, text: &str) -> bool {
+fn holds(request: &SeenRequest, text: &str) -> bool {
     String::from_utf8_lossy(&request.body).contains(text)
 }
 
 /// Waits until a request after the first `before` holds a text.
-fn told(s: &Stage, before: usize, text: &str) -> Result<()> {
+fn wait_until_model_is_told(s: &Stage, before: usize, text: &str) -> Result<()> {
     let heard = || requests(s).iter().skip(before).any(|request| holds(request, text));
     wait_for(&format!("the model to be told {text:?}"), TOLD, || Ok(heard().then_some(())))?;
     println!("  the model was told: {text}");
@@ -98,7 +98,7 @@ pub(super) fn heartbeat_limit(s: &mut Stage) -> Result<()> {
     ensure!(heartbeat(s, &effort)? == 0, "the log entry did not count");
     let before = requests(s).len();
     s.prompt(&t, "SCRIPT:command COMMAND:echo goes-on-$((40 + 2))")?;
-    told(s, before, "goes-on-42")?;
+    wait_until_model_is_told(s, before, "goes-on-42")?;
     s.see(&t, "goes on", idle())
 }
 
@@ -108,7 +108,7 @@ pub(super) fn overflow_warning(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     let before = requests(s).len();
     s.prompt(&t, "SCRIPT:full go")?;
-    told(s, before, "effort dehydrate")?;
+    wait_until_model_is_told(s, before, "effort dehydrate")?;
     s.see(&t, "the turn ends", idle())?;
     let warnings =
         requests(s).pop().map(|last| String::from_utf8_lossy(&last.body).matches("Hand over before").count());
@@ -120,7 +120,7 @@ pub(super) fn handoff(s: &mut Stage) -> Result<()> {
     let effort = start_effort(s, &Value::Null)?;
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:hello one")?;
-    told(s, 0, &effort)?;
+    wait_until_model_is_told(s, 0, &effort)?;
     s.see(&t, "answered", idle())?;
     rpc(
         s,
@@ -147,10 +147,10 @@ pub(super) fn guard(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     let before = requests(s).len();
     s.prompt(&t, "SCRIPT:command COMMAND:git push --force origin main")?;
-    told(s, before, "Ask the person before you force a push.")?;
+    wait_until_model_is_told(s, before, "Ask the person before you force a push.")?;
     s.see(&t, "denied, and the turn went on", idle())?;
     s.prompt(&t, "SCRIPT:command COMMAND:echo pushed-$((40 + 2))")?;
-    told(s, before, "pushed-42")?;
+    wait_until_model_is_told(s, before, "pushed-42")?;
     s.see(&t, "another command runs", idle())
 }
 
@@ -170,7 +170,7 @@ pub(super) fn slash_command(s: &mut Stage) -> Result<()> {
     s.see(&t, "answered", idle())?;
     let before = requests(s).len();
     s.prompt(&t, "SCRIPT:hello again")?;
-    told(s, before, "phase 1: Plan")?;
+    wait_until_model_is_told(s, before, "phase 1: Plan")?;
     s.see(&t, "the session works on it", idle())?;
     let shown = rpc(s, "effort.show", &json!({"id": effort["id"]}))?;
     ensure!(shown["windows"].as_array().is_some_and(|windows| windows.len() == 1), "no window: {shown}");
@@ -228,7 +228,8 @@ fn fill_context(s: &Stage, tui: &Tui, session: &str) -> Result<()> {
 fn conversation(s: &Stage, run: impl FnOnce(&Stage) -> Result<()>) -> Result<Vec<String>> {
     let before = s.lab.api().seen().len();
     run(s)?;
-    let seen: Vec<Seen> = s.lab.api().seen().into_iter().skip(before).filter(|seen| seen.tools > 0).collect();
+    let seen: Vec<SeenRequest> =
+        s.lab.api().seen().into_iter().skip(before).filter(|seen| seen.tools > 0).collect();
     let session = seen.first().context("no request")?.session_id.clone();
     Ok(seen.iter().map(|seen| without_ids(&String::from_utf8_lossy(&seen.body), &session)).collect())
 }

@@ -6,13 +6,13 @@ use anyhow::{Result, bail};
 use serde_json::Value;
 
 use crate::e2e::expect::{exited, idle, working};
-use crate::e2e::stage::{DRAWN, Seat, Stage};
+use crate::e2e::stage::{ClientSeat, DRAWN, Stage};
 
 /// From the second key press to the end of the client, including its hooks.
 const LEAVES: Duration = Duration::from_secs(10);
 const TRIES_TO_LEAVE: usize = 3;
 
-fn one_turn(s: &mut Stage, name: &str) -> Result<Seat> {
+fn one_turn(s: &mut Stage, name: &str) -> Result<ClientSeat> {
     let t = s.open(name)?;
     s.prompt(&t, "SCRIPT:hello one")?;
     s.see(&t, "answered", idle())?;
@@ -20,7 +20,7 @@ fn one_turn(s: &mut Stage, name: &str) -> Result<Seat> {
 }
 
 /// The session ends with a SessionEnd hook, not only by the process table.
-fn see_goodbye(s: &mut Stage, t: &Seat, step: &str, why: fn(&Value) -> bool) -> Result<()> {
+fn see_goodbye(s: &mut Stage, t: &ClientSeat, step: &str, why: fn(&Value) -> bool) -> Result<()> {
     s.see(t, step, exited())?;
     s.must_hear(t, "SessionEnd", 1)?;
     s.see_card(t, "and why", why)
@@ -42,7 +42,7 @@ pub(super) fn exit(s: &mut Stage) -> Result<()> {
 
 /// The client exits after two presses within a second. On a busy machine the second press may be late and then counts as
 /// a first one.
-fn press_twice(t: &Seat, key: &str) -> Result<()> {
+fn press_twice(t: &ClientSeat, key: &str) -> Result<()> {
     for _ in 0..TRIES_TO_LEAVE {
         t.tui.press(&[key])?;
         t.tui.wait_text("again to exit", DRAWN)?;

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::json;
 
 use crate::e2e::expect::{idle, interrupted, plan as plan_ready, question as asks, working};
-use crate::e2e::stage::{Seat, Stage};
+use crate::e2e::stage::{ClientSeat, Stage};
 
 /// The screen shows only the prompt back in its box; the board also shows the interruption.
 const BACK_IN_THE_BOX: &[&str] = &["interrupted"];
@@ -107,7 +107,7 @@ pub(super) fn stop_hook(s: &mut Stage) -> Result<()> {
     s.see(&t, "the hook is ended", interrupted().board(&["idle"]))
 }
 
-fn open_with_a_slow_hook(s: &Stage, event: &str) -> Result<Seat> {
+fn open_with_a_slow_hook(s: &Stage, event: &str) -> Result<ClientSeat> {
     let mut settings = s.lab.settings()?;
     settings["permissions"] = json!({"allow": ["Bash"]});
     settings["hooks"][event] = json!([{"hooks": [{"type": "command", "command": "sleep 30"}]}]);

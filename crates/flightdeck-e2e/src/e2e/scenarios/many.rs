@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::e2e::expect::{agent_permission as agent_asks, background, idle, permission, question, working};
-use crate::e2e::stage::{Seat, Stage};
+use crate::e2e::stage::{ClientSeat, Stage};
 
 pub(super) fn background_agent(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
@@ -15,7 +15,7 @@ pub(super) fn background_agent(s: &mut Stage) -> Result<()> {
     see_agent_done(s, &t)
 }
 
-fn see_agent_done(s: &mut Stage, t: &Seat) -> Result<()> {
+fn see_agent_done(s: &mut Stage, t: &ClientSeat) -> Result<()> {
     s.must_hear(t, "SubagentStart", 1)?;
     s.must_hear(t, "SubagentStop", 1)?;
     s.see_card(t, "its agent is done", |card| {

@@ -13,6 +13,7 @@ mod interrupt;
 mod many;
 mod numbers;
 mod odd;
+mod own_hooks;
 mod plugin;
 mod queue;
 mod terminal;
@@ -162,6 +163,7 @@ pub(super) static ALL: &[Scenario] = &[
     asking("agent_permission_esc", "an agent's request is refused by Esc", background::permission_esc),
     asking("bang", "a command with ! is the last message", odd::bang),
     asking("rewind", "/rewind takes a prompt back", odd::rewind),
+    free("rewind_queue", "/rewind while a command runs and a prompt waits", odd::rewind_over_queue),
     free("menus", "menus over running work", odd::menus),
     free("stopped_client", "the client is stopped by a signal and continued", odd::stopped_client),
     asking("deleted_folder", "the session's folder is deleted", odd::deleted_folder),
@@ -170,17 +172,61 @@ pub(super) static ALL: &[Scenario] = &[
         ..free(
             "stop_hook_goes_on",
             "the person's Stop hook sends Claude on, then Esc",
-            edges::stop_hook_goes_on,
+            own_hooks::stop_hook_goes_on,
         )
     },
     Scenario {
         hooks_first: false,
-        ..asking("prompt_blocked", "the person's hook blocks a prompt", edges::prompt_blocked)
+        ..asking(
+            "prompt_blocked",
+            "the person's hook blocks prompts, in three ways",
+            own_hooks::prompt_blocked,
+        )
     },
     Scenario {
         hooks_first: false,
-        ..free("batch_blocked", "the person's PostToolBatch hook ends the turn", edges::batch_blocked)
+        ..free("turn_stopped", "the person's hooks around a call end the turn", own_hooks::turn_stopped)
     },
+    Scenario {
+        hooks_first: false,
+        ..free(
+            "stopped_beside_agent",
+            "the person's hook ends the turn while a background agent works",
+            own_hooks::stopped_beside_agent,
+        )
+    },
+    Scenario {
+        hooks_first: false,
+        ..free(
+            "queue_blocked",
+            "the person's hook blocks a prompt typed ahead",
+            own_hooks::queued_prompt_blocked,
+        )
+    },
+    Scenario {
+        hooks_first: false,
+        ..free("notice_blocked", "the person's hook blocks the report of an agent", own_hooks::notice_blocked)
+    },
+    Scenario {
+        hooks_first: false,
+        ..free("agent_hook_stopped", "the person's hook ends a background agent", own_hooks::agent_stopped)
+    },
+    Scenario {
+        hooks_first: false,
+        ..free(
+            "two_blocked",
+            "the person's hook blocks a prompt in one of two terminals",
+            own_hooks::blocked_in_one_of_two,
+        )
+    },
+    acting(
+        "agent_fails_beside_ask",
+        "an agent fails while another asks, and the daemon restarts",
+        edges::agent_fails_beside_ask,
+    ),
+    taking_hooks("queue_restart", "the daemon restarts while a prompt waits, then Esc", edges::queue_restart),
+    free("bang_beside_agent", "a command with ! while a background agent works", edges::bang_beside_agent),
+    asking("fork_beside_ask", "a session is forked while it asks", edges::fork_beside_ask),
     free("agent_beside_esc", "Esc on a command while a background agent works", edges::agent_beside_esc),
     free("agent_beside_done", "an agent ends while the main agent runs a command", edges::agent_beside_done),
     free("agent_beside_error", "the API fails while a background agent works", edges::agent_beside_error),
@@ -254,6 +300,11 @@ pub(super) static ALL: &[Scenario] = &[
         "answer_hub",
         "a permission is allowed and denied on the board of another machine",
         answer::hub::allowed_on_a_hub,
+    ),
+    acting(
+        "act_hub",
+        "a prompt, an interrupt and a focus are sent from the board of another machine",
+        answer::hub::prompted_from_a_hub,
     ),
     acting("answer_timeout", "no answer before the hold times out", answer::hold::timeout),
     acting("answer_killed", "the daemon dies while a hook waits", answer::hold::daemon_killed),
@@ -329,6 +380,10 @@ pub(super) static ALL: &[Scenario] = &[
     Scenario {
         allow_tools: true,
         ..acting("two_first_leaves", "the first of two terminals is closed", two_terminals::first_leaves)
+    },
+    Scenario {
+        allow_tools: true,
+        ..acting("two_queue", "a prompt typed ahead in one of two terminals, then Esc", two_terminals::queue)
     },
     acting("two_clear", "/clear in one of two terminals", two_terminals::clear),
     Scenario {

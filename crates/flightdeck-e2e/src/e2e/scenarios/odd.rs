@@ -49,6 +49,25 @@ pub(super) fn rewind(s: &mut Stage) -> Result<()> {
     })
 }
 
+/// The client puts /rewind into its queue, and opens the menu after the turn.
+pub(super) fn rewind_over_queue(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:until one")?;
+    t.tui.wait_text("until test -e go", SHOWN)?;
+    t.tui.submit("SCRIPT:hello two")?;
+    s.must_hear(&t, "UserPromptSubmit", 2)?;
+    s.see_card(&t, "one waits", |card| card["queued_prompts"] == 1)?;
+    t.tui.submit("/rewind")?;
+    s.see(&t, "the command runs on", working().board(&["acting"]))?;
+    s.see_card(&t, "two wait", |card| card["queued_prompts"] == 2)?;
+    s.go()?;
+    s.must_hear(&t, "Stop", 1)?;
+    s.see(&t, "the menu is open after the turn", dialog().board(&["idle"]))?;
+    s.answer(&t, &["Escape"])?;
+    s.see(&t, "done", idle())?;
+    s.see_card(&t, "none waits", |card| card["queued_prompts"] == 0)
+}
+
 pub(super) fn menus(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:until one")?;

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use anyhow::{Context, Result, ensure};
 
 use crate::e2e::expect::idle;
-use crate::e2e::stage::{Seat, Stage};
+use crate::e2e::stage::{ClientSeat, Stage};
 use crate::plugin;
 
 pub(super) fn loaded(s: &mut Stage) -> Result<()> {
@@ -35,7 +35,7 @@ pub(super) fn loaded(s: &mut Stage) -> Result<()> {
 }
 
 /// A client with the plugin, after one turn.
-fn open(s: &Stage, name: &str, env: &[(&str, &str)]) -> Result<Seat> {
+fn open(s: &Stage, name: &str, env: &[(&str, &str)]) -> Result<ClientSeat> {
     let plugin = s.lab.dir().join("plugin").display().to_string();
     let seat = s.open_with(name, &["--permission-mode", "default", "--plugin-dir", &plugin], env)?;
     s.prompt(&seat, "SCRIPT:hello one")?;

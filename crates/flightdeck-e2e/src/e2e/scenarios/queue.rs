@@ -6,12 +6,12 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::e2e::expect::{idle, interrupted, working};
-use crate::e2e::stage::{DRAWN, Seat, Stage};
+use crate::e2e::stage::{ClientSeat, DRAWN, Stage};
 
 const SHOWN: Duration = Duration::from_secs(20);
 
 /// Types prompts ahead; waits until each one is on the card, so that they keep their order.
-fn type_ahead(s: &mut Stage, t: &Seat, prompts: &[&str]) -> Result<()> {
+fn type_ahead(s: &mut Stage, t: &ClientSeat, prompts: &[&str]) -> Result<()> {
     for prompt in prompts {
         let heard = s.heard(t, "UserPromptSubmit")?;
         t.tui.submit(prompt)?;

@@ -8,18 +8,18 @@ use flightdeck_sim::client::wait_for;
 use serde_json::{Value, json};
 
 use crate::e2e::expect::{dialog, exited, idle, interrupted, permission, working};
-use crate::e2e::stage::{Seat, Stage};
+use crate::e2e::stage::{ClientSeat, Stage};
 
 /// Longest time from a request to the daemon to the client's transcript line.
 const DONE: Duration = Duration::from_secs(15);
 
 /// Sends a request about the session in that terminal.
-fn post(s: &Stage, t: &Seat, what: &str, body: &Value) -> Result<(u16, Value)> {
+fn post(s: &Stage, t: &ClientSeat, what: &str, body: &Value) -> Result<(u16, Value)> {
     let id = s.session(t).context("no session")?;
     s.post(&format!("/api/sessions/{id}/{what}"), body)
 }
 
-fn sent(s: &Stage, t: &Seat, body: &Value) -> Result<()> {
+fn sent(s: &Stage, t: &ClientSeat, body: &Value) -> Result<()> {
     let begun = Instant::now();
     let (status, answer) = post(s, t, "prompt", body)?;
     ensure!((status, &answer["confirmed"]) == (202, &json!(true)), "{body}: {status} {answer}");
@@ -27,7 +27,7 @@ fn sent(s: &Stage, t: &Seat, body: &Value) -> Result<()> {
     Ok(())
 }
 
-fn refused(s: &Stage, t: &Seat, what: &str, body: &Value, error: &str) -> Result<Value> {
+fn refused(s: &Stage, t: &ClientSeat, what: &str, body: &Value, error: &str) -> Result<Value> {
     let (status, answer) = post(s, t, what, body)?;
     ensure!((status, &answer["error"]) == (409, &json!(error)), "{what} {body}: {status} {answer}");
     println!("  refused: {}", answer["message"].as_str().unwrap_or_default());
@@ -35,13 +35,13 @@ fn refused(s: &Stage, t: &Seat, what: &str, body: &Value, error: &str) -> Result
 }
 
 /// The prompts in the session's transcript.
-fn prompts(s: &Stage, t: &Seat) -> Result<Vec<String>> {
+fn prompts(s: &Stage, t: &ClientSeat) -> Result<Vec<String>> {
     let lines = s.transcript(t)?.into_iter();
     let typed = lines.filter(|line| line["type"] == "user" && line["isMeta"] != json!(true));
     Ok(typed.filter_map(|line| line["message"]["content"].as_str().map(str::to_owned)).collect())
 }
 
-fn see_prompt(s: &Stage, t: &Seat, step: &str, text: &str) -> Result<()> {
+fn see_prompt(s: &Stage, t: &ClientSeat, step: &str, text: &str) -> Result<()> {
     let count = || Ok::<_, anyhow::Error>(prompts(s, t)?.iter().filter(|p| *p == text).count());
     wait_for(&format!("{step} in the transcript"), DONE, || Ok((count()? > 0).then_some(()))).with_context(
         || format!("the last prompt is {:?}", prompts(s, t).ok().and_then(|p| p.last().cloned())),
@@ -52,7 +52,7 @@ fn see_prompt(s: &Stage, t: &Seat, step: &str, text: &str) -> Result<()> {
 }
 
 /// Sends a text and checks that the client takes it as the prompt `becomes`, in one turn.
-fn goes_through(s: &mut Stage, t: &Seat, step: &str, body: &Value, becomes: &str) -> Result<()> {
+fn goes_through(s: &mut Stage, t: &ClientSeat, step: &str, body: &Value, becomes: &str) -> Result<()> {
     let turns = s.card(t)?["turn_count"].as_u64();
     sent(s, t, body)?;
     see_prompt(s, t, step, becomes)?;
@@ -151,7 +151,7 @@ pub(super) fn interrupt(s: &mut Stage) -> Result<()> {
     s.see(&t, "ended", exited())
 }
 
-fn interrupted_from_here(s: &mut Stage, t: &Seat) -> Result<()> {
+fn interrupted_from_here(s: &mut Stage, t: &ClientSeat) -> Result<()> {
     let (status, answer) = post(s, t, "interrupt", &json!({ "confirm": true }))?;
     ensure!((status, &answer["confirmed"]) == (202, &json!(true)), "{status} {answer}");
     s.see(t, "interrupted", interrupted())
@@ -189,7 +189,8 @@ pub(super) fn focus(s: &mut Stage) -> Result<()> {
     a.tui.open_window()?;
     let (status, answer) = post(s, &a, "focus", &json!({}))?;
     ensure!((status, &answer["client"]) == (202, &json!(person)), "{status} {answer}");
-    let looks_at = |seat: &Seat, name: &str| Ok::<_, anyhow::Error>(format!("{name} {}", seat.tui.pane()?));
+    let looks_at =
+        |seat: &ClientSeat, name: &str| Ok::<_, anyhow::Error>(format!("{name} {}", seat.tui.pane()?));
     let viewers = a.tui.viewers()?;
     ensure!(viewers.get(&person) == Some(&looks_at(&a, "a")?), "the person looks at {viewers:?}");
     ensure!(viewers.get(&other) == Some(&looks_at(&c, "c")?), "the other was moved: {viewers:?}");

@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 use super::open_asks;
 use crate::e2e::expect::{exited, idle, interrupted, permission, question, working};
-use crate::e2e::stage::{Seat, Stage};
+use crate::e2e::stage::{ClientSeat, Stage};
 
 /// Longest time from a key or an answer to what it does.
 const DONE: Duration = Duration::from_secs(40);
 
 /// A first terminal with one turn behind it: without one there is nothing to resume.
-fn first(s: &mut Stage) -> Result<(Seat, String)> {
+fn first(s: &mut Stage) -> Result<(ClientSeat, String)> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:hello one")?;
     s.see(&t, "answered", idle())?;
@@ -25,21 +25,21 @@ fn first(s: &mut Stage) -> Result<(Seat, String)> {
 }
 
 /// A second terminal on the same session.
-fn second(s: &Stage, id: &str) -> Result<Seat> {
+fn second(s: &Stage, id: &str) -> Result<ClientSeat> {
     let t = s.open_beside("b", id)?;
     ensure!(s.session(&t).as_deref() == Some(id), "another id after --resume");
     Ok(t)
 }
 
 /// A first terminal that asks for permission, and its ask.
-fn first_blocked(s: &mut Stage) -> Result<(Seat, String)> {
+fn first_blocked(s: &mut Stage) -> Result<(ClientSeat, String)> {
     let (a, id) = first(s)?;
     s.prompt(&a, "SCRIPT:bash go")?;
     s.see(&a, "asks", permission("Bash"))?;
     Ok((a, id))
 }
 
-fn see_on_card(s: &Stage, t: &Seat, step: &str, what: impl Fn(&Value) -> bool) -> Result<()> {
+fn see_on_card(s: &Stage, t: &ClientSeat, step: &str, what: impl Fn(&Value) -> bool) -> Result<()> {
     let fits = || Ok(s.card(t).ok().filter(&what));
     wait_for(step, DONE, fits).with_context(|| format!("{step}: the card says {:?}", s.card(t)))?;
     println!("  {step}: on the card");
@@ -47,18 +47,18 @@ fn see_on_card(s: &Stage, t: &Seat, step: &str, what: impl Fn(&Value) -> bool) -
 }
 
 /// The card is about this terminal, and so are answers, prompts, Esc and focus.
-fn shown(s: &Stage, t: &Seat, step: &str) -> Result<()> {
+fn shown(s: &Stage, t: &ClientSeat, step: &str) -> Result<()> {
     let (pid, pane) = (t.tui.pid(), t.tui.pane()?);
     see_on_card(s, t, step, |card| card["seat"]["pid"] == pid && card["seat"]["pane"] == pane)
 }
 
 /// As many processes hold the session. A card need not name a single one.
-fn held_by(s: &Stage, t: &Seat, count: usize) -> Result<()> {
+fn held_by(s: &Stage, t: &ClientSeat, count: usize) -> Result<()> {
     let holds = |card: &Value| card["processes"].as_array().map_or(0, Vec::len) == count;
     see_on_card(s, t, &format!("held by {count}"), holds)
 }
 
-fn ask_of(s: &Stage, t: &Seat, tool: &str) -> Result<Value> {
+fn ask_of(s: &Stage, t: &ClientSeat, tool: &str) -> Result<Value> {
     let ask = |card: &Value| open_asks(card).find(|ask| ask["tool_name"] == tool).cloned();
     wait_for(&format!("the ask for {tool}"), DONE, || Ok(s.card(t).ok().as_ref().and_then(ask)))
 }
@@ -80,7 +80,7 @@ fn ran(s: &Stage) -> Result<()> {
     wait_for("the file of the command", DONE, || Ok(made(s).exists().then_some(())))
 }
 
-fn leave(t: &Seat) -> Result<()> {
+fn exit_client(t: &ClientSeat) -> Result<()> {
     t.tui.submit("/exit")?;
     t.tui.wait_gone(DONE)
 }
@@ -91,7 +91,7 @@ pub(super) fn exit(s: &mut Stage) -> Result<()> {
     let b = second(s, &id)?;
     held_by(s, &a, 2)?;
     s.see(&a, "still asks beside the other", permission("Bash"))?;
-    leave(&b)?;
+    exit_client(&b)?;
     s.must_hear(&a, "SessionEnd", 1)?;
     held_by(s, &a, 1)?;
     s.see(&a, "still asks after the other closed", permission("Bash"))?;
@@ -99,7 +99,7 @@ pub(super) fn exit(s: &mut Stage) -> Result<()> {
     s.answer(&a, &["Enter"])?;
     ran(s)?;
     s.see(&a, "given, done", idle())?;
-    leave(&a)?;
+    exit_client(&a)?;
     s.see(&a, "the last one closed", exited())
 }
 
@@ -163,7 +163,7 @@ pub(super) fn kill(s: &mut Stage) -> Result<()> {
 
 /// Waits until the transcript holds a call. A second terminal reads it once, when it opens, and draws a turn that ends with
 /// a call as interrupted, but one without a reply as if nothing had been sent.
-fn call_is_written(s: &Stage, t: &Seat) -> Result<()> {
+fn call_is_written(s: &Stage, t: &ClientSeat) -> Result<()> {
     let calls = |line: &Value| {
         let content = line["message"]["content"].as_array().into_iter().flatten();
         content.into_iter().any(|block| block["type"] == "tool_use")
@@ -184,7 +184,7 @@ pub(super) fn at_work(s: &mut Stage) -> Result<()> {
     shown(s, &a, "the terminal that works")?;
     s.go()?;
     s.see(&a, "and is done", idle())?;
-    leave(&b)?;
+    exit_client(&b)?;
     held_by(s, &a, 1)?;
     s.see(&a, "the first stays", idle())
 }
@@ -195,11 +195,11 @@ pub(super) fn both_idle(s: &mut Stage) -> Result<()> {
     let b = second(s, &id)?;
     held_by(s, &a, 2)?;
     s.see(&b, "both rest", idle())?;
-    leave(&a)?;
+    exit_client(&a)?;
     held_by(s, &b, 1)?;
     s.see(&b, "one is left", idle())?;
     shown(s, &b, "the terminal that is left")?;
-    leave(&b)?;
+    exit_client(&b)?;
     s.see(&b, "the last one closed", exited())
 }
 
@@ -213,7 +213,7 @@ pub(super) fn first_leaves(s: &mut Stage) -> Result<()> {
     let (status, said) = s.post(&format!("/api/sessions/{id}/interrupt"), &json!({"confirm": true}))?;
     ensure!((status, &said["confirmed"]) == (202, &json!(true)), "{status} {said}");
     s.see(&b, "interrupted from the board", interrupted())?;
-    leave(&a)?;
+    exit_client(&a)?;
     held_by(s, &b, 1)?;
     s.see(&b, "still there", interrupted())?;
     let (status, said) =
@@ -236,4 +236,27 @@ pub(super) fn clear(s: &mut Stage) -> Result<()> {
     answer(s, &ask_of(s, &a, "Bash")?, &json!({"decision": "allow", "via": "web"}))?;
     ran(s)?;
     s.see(&a, "given, done", idle())
+}
+
+/// A prompt is typed ahead in the first terminal, while a turn begins and ends in the second. Then Esc in the first.
+pub(super) fn queue(s: &mut Stage) -> Result<()> {
+    let (a, id) = first(s)?;
+    s.prompt(&a, "SCRIPT:until two")?;
+    s.see(&a, "a command runs", working().board(&["acting"]))?;
+    call_is_written(s, &a)?;
+    let heard = s.heard(&a, "UserPromptSubmit")?;
+    a.tui.submit("SCRIPT:hello three")?;
+    s.must_hear(&a, "UserPromptSubmit", heard + 1)?;
+    see_on_card(s, &a, "one waits", |card| card["queued_prompts"] == 1)?;
+    let b = second(s, &id)?;
+    held_by(s, &a, 2)?;
+    s.prompt(&b, "SCRIPT:hello four")?;
+    s.must_hear(&b, "Stop", 2)?;
+    s.see(&b, "the second has answered", idle().board(&["acting"]))?;
+    shown(s, &a, "the terminal that works")?;
+    see_on_card(s, &a, "one waits still", |card| card["queued_prompts"] == 1)?;
+    a.tui.press(&["Escape"])?;
+    s.must_hear(&a, "Stop", 3)?;
+    s.see(&a, "the queued prompt is answered", idle())?;
+    see_on_card(s, &a, "none waits", |card| card["queued_prompts"] == 0)
 }

@@ -9,7 +9,7 @@ use flightdeck_core::log::record::Record;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::hook::{HookDraft, set_fired_at};
 use flightdeck_protocol::hooks::Hook;
-use flightdeck_sim::fleet::{Fleet, Scribe, SimEvent, Verdict};
+use flightdeck_sim::fleet::{Scribe, SimEvent, SimFleet, SimVerdict};
 use tokio::task::JoinSet;
 
 use crate::client::AsyncClient;
@@ -22,10 +22,10 @@ const CATCH_UP_EVENTS: usize = 256;
 /// Most requests that are held at once: half of the daemon's limit. Further requests are answered only in their simulated terminal.
 const HELD_MAX: usize = HOLDS_MAX / 2;
 
-type Answered = (SimEvent, Verdict);
+type Answered = (SimEvent, SimVerdict);
 
 pub(super) struct Player {
-    fleet: Fleet,
+    fleet: SimFleet,
     scribe: Scribe,
     paths: Paths,
     /// The connection for events that need no verdict.
@@ -36,7 +36,7 @@ pub(super) struct Player {
 
 impl Player {
     /// Writes transcripts below `config_dir`.
-    pub(super) async fn new(fleet: Fleet, config_dir: &Path, paths: Paths) -> anyhow::Result<Self> {
+    pub(super) async fn new(fleet: SimFleet, config_dir: &Path, paths: Paths) -> anyhow::Result<Self> {
         let scribe = Scribe::new(config_dir, fleet.places());
         let client = AsyncClient::connect(&paths).await?;
         Ok(Self { fleet, scribe, paths, client, held: JoinSet::new() })
@@ -95,7 +95,7 @@ impl Player {
         if client.send_hook(&payload, &env).await?.hold_ms > 0 {
             self.held.spawn(async move {
                 let verdict = client.verdict().await.ok()?.verdict?;
-                Some((event, Verdict::printed(&verdict)?))
+                Some((event, SimVerdict::printed(&verdict)?))
             });
         }
         Ok(())

@@ -37,7 +37,7 @@ impl Home {
             Ok(args) => args.hooks,
             Err(error) => return format!("{error}\n"),
         };
-        let paths = Paths::below(&dir.join("fd"));
+        let paths = Paths::in_home(&dir.join("fd"));
         let mut out = Vec::new();
         let binary = Path::new("/opt/flightdeck");
         let code = run(&args, &paths, &vars, &dir.join("work"), binary, ask, &mut out);

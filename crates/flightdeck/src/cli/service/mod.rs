@@ -91,22 +91,22 @@ impl Service {
     fn start(&self) -> anyhow::Result<()> {
         match self.manager {
             Manager::Systemd => {
-                must(systemctl(["daemon-reload"])?)?;
-                must(systemctl(["enable", unit::UNIT])?)?;
+                succeeded(systemctl(["daemon-reload"])?)?;
+                succeeded(systemctl(["enable", unit::UNIT])?)?;
                 // An earlier version of the unit may run.
-                must(systemctl(["restart", unit::UNIT])?)
+                succeeded(systemctl(["restart", unit::UNIT])?)
             }
             Manager::Launchd => {
-                must(call("launchctl", [OsStr::new("load"), OsStr::new("-w"), self.file.as_os_str()])?)
+                succeeded(call("launchctl", [OsStr::new("load"), OsStr::new("-w"), self.file.as_os_str()])?)
             }
         }
     }
 
     fn stop(&self) -> anyhow::Result<()> {
         match self.manager {
-            Manager::Systemd => must(systemctl(["disable", "--now", unit::UNIT])?),
+            Manager::Systemd => succeeded(systemctl(["disable", "--now", unit::UNIT])?),
             Manager::Launchd => {
-                must(call("launchctl", [OsStr::new("unload"), OsStr::new("-w"), self.file.as_os_str()])?)
+                succeeded(call("launchctl", [OsStr::new("unload"), OsStr::new("-w"), self.file.as_os_str()])?)
             }
         }
     }
@@ -114,7 +114,7 @@ impl Service {
     /// The manager forgets the file after it was removed.
     fn forget(&self) -> anyhow::Result<()> {
         match self.manager {
-            Manager::Systemd => must(systemctl(["daemon-reload"])?),
+            Manager::Systemd => succeeded(systemctl(["daemon-reload"])?),
             Manager::Launchd => Ok(()),
         }
     }
@@ -145,7 +145,7 @@ fn call(program: &str, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> any
     command.output().with_context(|| format!("{program} could not be run"))
 }
 
-fn must(output: Output) -> anyhow::Result<()> {
+fn succeeded(output: Output) -> anyhow::Result<()> {
     match output.status.success() {
         true => Ok(()),
         false => bail!("{}", String::from_utf8_lossy(&output.stderr).trim()),

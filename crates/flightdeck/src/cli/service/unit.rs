@@ -9,7 +9,8 @@ pub(super) const LABEL: &str = "dev.flightdeck.daemon";
 
 /// The unit of `systemd --user`. `--home` only if the person named a home of their own.
 pub(super) fn systemd(binary: &Path, home: Option<&Path>) -> String {
-    let words = words(binary, home).iter().map(|word| systemd_word(word)).collect::<Vec<_>>().join(" ");
+    let words =
+        start_command(binary, home).iter().map(|word| systemd_word(word)).collect::<Vec<_>>().join(" ");
     format!(
         "[Unit]\n\
          Description=Flightdeck: mission control for Claude Code sessions\n\
@@ -26,8 +27,10 @@ pub(super) fn systemd(binary: &Path, home: Option<&Path>) -> String {
 
 /// The property list of a launchd agent.
 pub(super) fn launchd(binary: &Path, home: Option<&Path>) -> String {
-    let words: String =
-        words(binary, home).iter().map(|word| format!("    <string>{}</string>\n", xml(word))).collect();
+    let words: String = start_command(binary, home)
+        .iter()
+        .map(|word| format!("    <string>{}</string>\n", xml(word)))
+        .collect();
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n\
@@ -38,7 +41,7 @@ pub(super) fn launchd(binary: &Path, home: Option<&Path>) -> String {
     )
 }
 
-fn words(binary: &Path, home: Option<&Path>) -> Vec<String> {
+fn start_command(binary: &Path, home: Option<&Path>) -> Vec<String> {
     let mut words = vec![binary.display().to_string()];
     words.extend(home.into_iter().flat_map(|home| ["--home".to_owned(), home.display().to_string()]));
     words.push("up".to_owned());

@@ -71,7 +71,7 @@ pub(super) fn saved(option: &str) -> String {
 }
 
 /// The text of the included file. `command` is what a shell runs for `flightdeck --home HOME`.
-pub(super) fn text(keys: &Keys, command: &str, home: &str) -> String {
+pub(super) fn config_text(keys: &Keys, command: &str, home: &str) -> String {
     let quote = program::quoted;
     let next = format!("said=$({command} focus next 2>&1) || tmux display-message \"flightdeck: $said\"");
     let checked = format!("{command} tmux checked --socket '#{{socket_path}}' --pane '#{{pane_id}}'");

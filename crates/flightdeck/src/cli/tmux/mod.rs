@@ -16,7 +16,7 @@ use self::included::Keys;
 use self::server::Server;
 use super::lookup::board_cards;
 use super::out::Out;
-use crate::client::Client;
+use crate::client::BlockingClient;
 use crate::pane_colours::included_file;
 use crate::paths::Paths;
 use crate::program;
@@ -77,7 +77,7 @@ pub(super) fn run(args: &TmuxArgs, paths: &Paths, out: &mut Out) -> anyhow::Resu
         TmuxCommand::Install(args) => install(args, paths, out),
         TmuxCommand::Uninstall(place) => uninstall(place, paths, out),
         TmuxCommand::Status(place) => status(place, paths, out),
-        TmuxCommand::Checked(args) => Ok(checked(args, paths)),
+        TmuxCommand::Checked(args) => Ok(check_tmux(args, paths)),
     }
 }
 
@@ -119,16 +119,16 @@ fn install(args: &InstallArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u
         );
     }
     let included = included_file(&paths.home);
-    let command = format!("{} --home {}", program::word(&binary), program::word(&home));
+    let command = format!("{} --home {}", program::shell_word(&binary), program::shell_word(&home));
     fs::create_dir_all(&paths.home).with_context(|| format!("could not create {home}"))?;
-    replace(&included, Some(included::text(&args.keys, &command, &home).as_bytes()))?;
+    replace(&included, Some(included::config_text(&args.keys, &command, &home).as_bytes()))?;
     let before = read(&config)?;
     replace(&config, Some(&block::with_block(before.as_deref(), &include_line(&included))))?;
     if let Some(server) = &server {
         server.load(&included)?;
     }
     if args.place.json {
-        return Installed::read(&args.place, paths)?.print(out);
+        return TmuxInstallation::read(&args.place, paths)?.print(out);
     }
     writeln!(out, "{} includes {}", config.display(), included.display())?;
     match server {
@@ -165,7 +165,7 @@ fn uninstall(place: &PlaceArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<
         server.unload(&paths.home.display().to_string())?;
     }
     if place.json {
-        return Installed::read(place, paths)?.print(out);
+        return TmuxInstallation::read(place, paths)?.print(out);
     }
     match was_there {
         _ if of_another_home => {
@@ -178,7 +178,7 @@ fn uninstall(place: &PlaceArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<
 }
 
 fn status(place: &PlaceArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let found = Installed::read(place, paths)?;
+    let found = TmuxInstallation::read(place, paths)?;
     let code = u8::from(!found.installed);
     if place.json {
         found.print(out)?;
@@ -194,7 +194,7 @@ fn status(place: &PlaceArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8>
 
 /// What is installed, as `--json` prints it after each command.
 #[derive(Debug, serde::Serialize)]
-struct Installed {
+struct TmuxInstallation {
     installed: bool,
     config: PathBuf,
     included: PathBuf,
@@ -204,7 +204,7 @@ struct Installed {
     loaded: bool,
 }
 
-impl Installed {
+impl TmuxInstallation {
     fn read(place: &PlaceArgs, paths: &Paths) -> anyhow::Result<Self> {
         let (config, included, server) = (place.config()?, included_file(&paths.home), place.server());
         let line = include_line(&included);
@@ -226,14 +226,14 @@ impl Installed {
 }
 
 /// Prints nothing and always succeeds: tmux would show any output or error to the person at every change of the pane.
-fn checked(args: &CheckedArgs, paths: &Paths) -> u8 {
+fn check_tmux(args: &CheckedArgs, paths: &Paths) -> u8 {
     // Without a daemon there is nothing to mark.
     let _ = mark_seen(args, paths);
     0
 }
 
 fn mark_seen(args: &CheckedArgs, paths: &Paths) -> anyhow::Result<()> {
-    let mut client = Client::connect(paths)?;
+    let mut client = BlockingClient::connect(paths)?;
     let cards = board_cards(&mut client)?;
     for card in cards.iter().filter(|card| !card.seen && is_in_pane(card, args)) {
         client.call(&MarkSeen { session_id: card.id.clone() })?;

@@ -7,6 +7,7 @@ use flightdeck_core::approval::resolution::NeedKind;
 use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::session::state_name::Group;
 use flightdeck_core::view::card::Card;
+use flightdeck_core::wire::suggestion::{PermissionRule, SuggestedChange, Suggestion};
 use serde_json::{Map, Value};
 
 use super::super::ask_text::is_cut;
@@ -124,11 +125,13 @@ pub(super) fn input_that_counts(ask: &AskCard) -> Map<String, Value> {
 
 /// The first suggestion, if it is a rule with a content: "every Edit" would make all edits alike.
 fn narrow_rule(ask: &AskCard) -> Option<String> {
-    let suggestion = ask.suggestions.first()?;
-    let rules = suggestion.get("rules")?.as_array()?;
-    let has_content = |rule: &Value| rule["ruleContent"].as_str().is_some_and(|text| !text.is_empty());
-    let adds = suggestion["type"] == "addRules" && suggestion["behavior"] != "deny";
-    (adds && !rules.is_empty() && rules.iter().all(has_content)).then(|| format!("rule {rules:?}"))
+    let SuggestedChange::AddRules { behavior, rules } = Suggestion::parse(ask.suggestions.first()?).change
+    else {
+        return None;
+    };
+    let is_narrow = |rule: &PermissionRule<'_>| rule.content.is_some_and(|text| !text.is_empty());
+    let is_shared = behavior != "deny" && !rules.is_empty() && rules.iter().all(is_narrow);
+    is_shared.then(|| format!("rule {rules:?}"))
 }
 
 /// The sessions by their input, in the order of the first of each.

@@ -10,10 +10,10 @@ use super::super::ask_text::summary;
 use super::super::owner;
 use super::alike;
 use super::answers;
-use super::input::{Form, Input, Purpose};
-use super::keys::Action;
-use super::message::Command;
-use super::model::{Link, Model, OpenQuestion, PendingAnswer};
+use super::input::{FormInput, Purpose, TextInput};
+use super::keys::KeyAction;
+use super::message::TuiCommand;
+use super::model::{ConnectionState, Model, OpenQuestion, PendingAnswer};
 
 /// How long an answer waits before it is sent, as on the page (decision 0018).
 const ANSWER_DELAY: Millis = Millis::seconds(2);
@@ -22,8 +22,8 @@ const ANSWER_DELAY: Millis = Millis::seconds(2);
 pub(super) const INPUTS_FIRST: usize = 3;
 
 /// An answer key other than a digit.
-pub(super) fn press(model: &mut Model, key: Action) -> Vec<Command> {
-    if key == Action::Undo {
+pub(super) fn press_answer_key(model: &mut Model, key: KeyAction) -> Vec<TuiCommand> {
+    if key == KeyAction::Undo {
         undo(model);
         return Vec::new();
     }
@@ -35,96 +35,112 @@ pub(super) fn press(model: &mut Model, key: Action) -> Vec<Command> {
         Ok(ask) => ask,
         Err(why) => {
             model.refuse(why);
-            return Vec::new();
+            return without_field(model, key);
         }
     };
-    model.choices.about(&ask);
+    model.choices.select_ask(&ask);
     match model.selected_bunch().len() {
-        0 => act(model, &ask, key),
+        0 => press_ask_key(model, &ask, key),
         _ => act_on_all(model, key),
     }
 }
 
+/// The key was refused. If it opens a text field, the text that is typed for it must not act on the board.
+fn without_field(model: &mut Model, key: KeyAction) -> Vec<TuiCommand> {
+    if matches!(key, KeyAction::OwnWords | KeyAction::DenyWithReason) {
+        model.swallow_typing(Some(key));
+    }
+    Vec::new()
+}
+
 /// The selected line stands for several requests that are alike.
-fn act_on_all(model: &mut Model, key: Action) -> Vec<Command> {
+fn act_on_all(model: &mut Model, key: KeyAction) -> Vec<TuiCommand> {
     let bunch = model.selected_bunch();
     let asks: Vec<AskId> = bunch.iter().filter_map(|card| Some(alike::plain_ask(card)?.id.clone())).collect();
     let inputs = alike::by_input(&bunch).len();
     match key {
-        Action::Allow if inputs > INPUTS_FIRST && model.all_inputs_of.as_ref() != asks.first() => {
+        KeyAction::Allow if inputs > INPUTS_FIRST && model.all_inputs_of.as_ref() != asks.first() => {
             model.all_inputs_of = asks.first().cloned();
-            model.say(format!("all {inputs} are listed now: press again to allow them"));
+            model.show_note(format!("all {inputs} are listed now: press again to allow them"));
             Vec::new()
         }
-        Action::Allow => give_all(model, asks, key, Decision::Allow),
-        Action::Deny => give_all(model, asks, key, Decision::Deny),
-        Action::OneByOne => {
+        KeyAction::Allow => give_all(model, asks, key, Decision::Allow),
+        KeyAction::Deny => give_all(model, asks, key, Decision::Deny),
+        KeyAction::OneByOne => {
             model.split.add(asks);
             model.forget_listing();
             Vec::new()
         }
-        _ => refuse(model, "these are answered together: u shows them one by one"),
+        _ => {
+            model.refuse("these are answered together: u shows them one by one");
+            without_field(model, key)
+        }
     }
 }
 
-fn give_all(model: &mut Model, asks: Vec<AskId>, key: Action, decision: Decision) -> Vec<Command> {
+fn give_all(model: &mut Model, asks: Vec<AskId>, key: KeyAction, decision: Decision) -> Vec<TuiCommand> {
     let words = format!("{} {}", answers::done_words(NeedKind::Permission, decision), asks.len());
-    hold_back(model, asks, key, answers::plain(decision), words)
+    hold_back(model, asks, key, answers::answer_without_details(decision), words)
 }
 
-fn act(model: &mut Model, ask: &AskCard, key: Action) -> Vec<Command> {
+fn press_ask_key(model: &mut Model, ask: &AskCard, key: KeyAction) -> Vec<TuiCommand> {
     let is_question = ask.kind == NeedKind::Question;
     match key {
-        Action::Allow => allow(model, ask),
-        Action::Always => match ask.suggestions.len() {
+        KeyAction::Allow => allow(model, ask),
+        KeyAction::Always => match ask.suggestions.len() {
             0 => refuse(model, "nothing is suggested to be always allowed"),
-            1 => always(model, &ask.id, 0),
+            1 => allow_with_suggestion(model, &ask.id, 0),
             _ => {
                 model.question = Some(OpenQuestion::Suggestion(ask.id.clone()));
                 Vec::new()
             }
         },
-        Action::Deny => confirm_or_send(model, ask, key, answers::deny(ask, None)),
-        Action::DenyWithReason if ask.kind != NeedKind::Elicitation => {
+        KeyAction::Deny => confirm_or_send(model, ask, key, answers::deny(ask, None)),
+        KeyAction::DenyWithReason if ask.kind != NeedKind::Elicitation => {
             open(model, Purpose::Reason(ask.id.clone()))
         }
-        Action::OwnWords if is_question => {
+        KeyAction::OwnWords if is_question => {
             open(model, Purpose::OwnWords { ask: ask.id.clone(), question: model.choices.question })
         }
-        Action::QuestionBefore | Action::QuestionAfter if is_question => {
-            model.choices.step_question(ask, if key == Action::QuestionAfter { 1 } else { -1 });
+        KeyAction::QuestionBefore | KeyAction::QuestionAfter if is_question => {
+            model.choices.step_question(ask, if key == KeyAction::QuestionAfter { 1 } else { -1 });
             Vec::new()
         }
-        _ => refuse(model, "this key does not fit the request"),
+        _ => {
+            model.refuse("this key does not fit the request");
+            without_field(model, key)
+        }
     }
 }
 
-fn allow(model: &mut Model, ask: &AskCard) -> Vec<Command> {
-    if let Some(form) = Form::new(ask) {
+fn allow(model: &mut Model, ask: &AskCard) -> Vec<TuiCommand> {
+    if let Some(form) = FormInput::new(ask) {
         return open(model, Purpose::Field(form));
     }
     match answers::allow(ask, &model.choices) {
-        Ok(answer) => confirm_or_send(model, ask, Action::Allow, answer),
+        Ok(answer) => confirm_or_send(model, ask, KeyAction::Allow, answer),
         Err(why) => refuse(model, &why),
     }
 }
 
 /// Allows with one of the suggestions.
-pub(super) fn always(model: &mut Model, id: &AskId, suggestion: usize) -> Vec<Command> {
-    let Some(ask) = model.selected_ask().filter(|ask| ask.id == *id).cloned() else { return gone(model) };
+pub(super) fn allow_with_suggestion(model: &mut Model, id: &AskId, suggestion: usize) -> Vec<TuiCommand> {
+    let Some(ask) = model.selected_ask().filter(|ask| ask.id == *id).cloned() else {
+        return refuse_closed_ask(model);
+    };
     match answers::allow_always(&ask, suggestion) {
-        Ok(answer) => confirm_or_send(model, &ask, Action::Always, answer),
+        Ok(answer) => confirm_or_send(model, &ask, KeyAction::Always, answer),
         Err(why) => refuse(model, &why),
     }
 }
 
 /// A digit chooses an option of a question, or a suggestion.
-pub(super) fn digit(model: &mut Model, digit: usize) -> Vec<Command> {
+pub(super) fn digit(model: &mut Model, digit: usize) -> Vec<TuiCommand> {
     let ask = match ready_ask(model) {
         Ok(ask) => ask,
         Err(why) => return refuse(model, &why),
     };
-    model.choices.about(&ask);
+    model.choices.select_ask(&ask);
     if ask.kind != NeedKind::Question {
         return refuse(model, "digits choose the options of a question");
     }
@@ -136,16 +152,18 @@ pub(super) fn digit(model: &mut Model, digit: usize) -> Vec<Command> {
 }
 
 /// Uses what the person typed: a reason, an answer in their own words, or a field of a form.
-pub(super) fn finish(model: &mut Model, purpose: Purpose, text: &str) -> Vec<Command> {
+pub(super) fn finish_text(model: &mut Model, purpose: Purpose, text: &str) -> Vec<TuiCommand> {
     let id = match &purpose {
         Purpose::Reason(ask) | Purpose::OwnWords { ask, .. } => ask.clone(),
         Purpose::Field(form) => form.ask.clone(),
         Purpose::Search | Purpose::Prompt(_) => return Vec::new(),
     };
-    let Some(ask) = model.selected_ask().filter(|ask| ask.id == id).cloned() else { return gone(model) };
+    let Some(ask) = model.selected_ask().filter(|ask| ask.id == id).cloned() else {
+        return refuse_closed_ask(model);
+    };
     match purpose {
         Purpose::Reason(_) => {
-            confirm_or_send(model, &ask, Action::DenyWithReason, answers::deny(&ask, Some(text)))
+            confirm_or_send(model, &ask, KeyAction::DenyWithReason, answers::deny(&ask, Some(text)))
         }
         Purpose::OwnWords { .. } if text.trim().is_empty() => Vec::new(),
         Purpose::OwnWords { question, .. } => {
@@ -154,39 +172,39 @@ pub(super) fn finish(model: &mut Model, purpose: Purpose, text: &str) -> Vec<Com
                 false => Vec::new(),
             }
         }
-        Purpose::Field(form) => fill(model, &ask, form, text.trim()),
+        Purpose::Field(form) => fill_field(model, &ask, form, text.trim()),
         Purpose::Search | Purpose::Prompt(_) => Vec::new(),
     }
 }
 
-fn fill(model: &mut Model, ask: &AskCard, mut form: Form, text: &str) -> Vec<Command> {
+fn fill_field(model: &mut Model, ask: &AskCard, mut form: FormInput, text: &str) -> Vec<TuiCommand> {
     match form.fill(text) {
-        Ok(true) => confirm_or_send(model, ask, Action::Allow, answers::allow_form(form.content)),
+        Ok(true) => confirm_or_send(model, ask, KeyAction::Allow, answers::allow_form(form.content)),
         Ok(false) => open(model, Purpose::Field(form)),
         Err(why) => {
-            model.input = Some(Input::new(Purpose::Field(form), text));
+            model.input = Some(TextInput::new(Purpose::Field(form), text));
             refuse(model, &why)
         }
     }
 }
 
-fn open(model: &mut Model, purpose: Purpose) -> Vec<Command> {
-    model.input = Some(Input::new(purpose, ""));
+fn open(model: &mut Model, purpose: Purpose) -> Vec<TuiCommand> {
+    model.input = Some(TextInput::new(purpose, ""));
     Vec::new()
 }
 
-fn refuse(model: &mut Model, why: &str) -> Vec<Command> {
+fn refuse(model: &mut Model, why: &str) -> Vec<TuiCommand> {
     model.refuse(why);
     Vec::new()
 }
 
-fn gone(model: &mut Model) -> Vec<Command> {
+fn refuse_closed_ask(model: &mut Model) -> Vec<TuiCommand> {
     refuse(model, "that request is over")
 }
 
 /// The request that an answer key acts on, or why none can be answered now.
 fn ready_ask(model: &mut Model) -> Result<AskCard, String> {
-    if model.link != Link::Live {
+    if model.link != ConnectionState::Live {
         return Err("the daemon does not answer: nothing was sent".to_owned());
     }
     let ask = model.selected_ask().ok_or("the selected session asks nothing")?;
@@ -209,7 +227,7 @@ fn ready_ask(model: &mut Model) -> Result<AskCard, String> {
 }
 
 /// A request that cannot be undone is allowed only by a second press.
-fn confirm_or_send(model: &mut Model, ask: &AskCard, key: Action, answer: Answer) -> Vec<Command> {
+fn confirm_or_send(model: &mut Model, ask: &AskCard, key: KeyAction, answer: Answer) -> Vec<TuiCommand> {
     let hidden = model.selected_card().and_then(owner::allow_refusal);
     if let Some(why) = hidden.filter(|_| answer.decision == Decision::Allow) {
         return refuse(model, &why);
@@ -225,8 +243,13 @@ fn confirm_or_send(model: &mut Model, ask: &AskCard, key: Action, answer: Answer
 }
 
 /// Holds the answer back for [`ANSWER_DELAY`] and selects the next request. An answer that was already waiting is sent now.
-pub(super) fn wait_and_send(model: &mut Model, id: &AskId, key: Action, answer: Answer) -> Vec<Command> {
-    let Some(ask) = model.selected_ask().filter(|ask| ask.id == *id) else { return gone(model) };
+pub(super) fn wait_and_send(
+    model: &mut Model,
+    id: &AskId,
+    key: KeyAction,
+    answer: Answer,
+) -> Vec<TuiCommand> {
+    let Some(ask) = model.selected_ask().filter(|ask| ask.id == *id) else { return refuse_closed_ask(model) };
     let words = format!("{}: {}", answers::done_words(ask.kind, answer.decision), summary(ask));
     hold_back(model, vec![id.clone()], key, answer, words)
 }
@@ -234,11 +257,11 @@ pub(super) fn wait_and_send(model: &mut Model, id: &AskId, key: Action, answer: 
 fn hold_back(
     model: &mut Model,
     asks: Vec<AskId>,
-    key: Action,
+    key: KeyAction,
     answer: Answer,
     words: String,
-) -> Vec<Command> {
-    let Some(session) = model.selected.clone() else { return gone(model) };
+) -> Vec<TuiCommand> {
+    let Some(session) = model.selected.clone() else { return refuse_closed_ask(model) };
     let due = model.now + ANSWER_DELAY;
     let before = send_now(model);
     model.pending = Some(PendingAnswer { session, asks, answer: Box::new(answer), key, words, due });
@@ -266,20 +289,20 @@ fn undo(model: &mut Model) {
             // If its line stands for requests that are alike, it is the line of this session again.
             model.forget_listing();
             model.select(&pending.session);
-            model.say("taken back: nothing was sent");
+            model.show_note("taken back: nothing was sent");
         }
         None => model.refuse("there is nothing to take back"),
     }
 }
 
-pub(super) fn send_now(model: &mut Model) -> Vec<Command> {
+pub(super) fn send_now(model: &mut Model) -> Vec<TuiCommand> {
     let Some(pending) = model.pending.take() else { return Vec::new() };
-    let commands = pending.calls().map(Command::Call).collect();
-    model.say(pending.words);
+    let commands = pending.calls().map(TuiCommand::Call).collect();
+    model.show_note(pending.words);
     commands
 }
 
-pub(super) fn send_if_due(model: &mut Model) -> Vec<Command> {
+pub(super) fn send_if_due(model: &mut Model) -> Vec<TuiCommand> {
     let is_due = model.pending.as_ref().is_some_and(|pending| pending.due <= model.now);
     if is_due { send_now(model) } else { Vec::new() }
 }

@@ -41,8 +41,8 @@ pub(super) fn not_answerable(card: &Card) -> String {
         .unwrap_or_else(|| "only its terminal can answer this: Enter goes there".to_owned())
 }
 
-pub(super) fn plain(decision: Decision) -> Answer {
-    Answer::plain(decision, AnsweredBy::Tui)
+pub(super) fn answer_without_details(decision: Decision) -> Answer {
+    Answer::without_details(decision, AnsweredBy::Tui)
 }
 
 /// Why an allowed request needs a second press.
@@ -57,26 +57,30 @@ pub(super) fn needs_second_press(ask: &AskCard) -> Option<String> {
 /// Allows, approves or sends. `Err` says what is missing. A form is filled in before.
 pub(super) fn allow(ask: &AskCard, choices: &Choices) -> Result<Answer, String> {
     match ask.kind {
-        NeedKind::Permission | NeedKind::Plan | NeedKind::Elicitation => Ok(plain(Decision::Allow)),
-        NeedKind::Question => Ok(Answer { answers: Some(choices.answers(ask)?), ..plain(Decision::Allow) }),
+        NeedKind::Permission | NeedKind::Plan | NeedKind::Elicitation => {
+            Ok(answer_without_details(Decision::Allow))
+        }
+        NeedKind::Question => {
+            Ok(Answer { answers: Some(choices.answers(ask)?), ..answer_without_details(Decision::Allow) })
+        }
     }
 }
 
 pub(super) fn allow_form(content: Map<String, Value>) -> Answer {
-    Answer { content: Some(content), ..plain(Decision::Allow) }
+    Answer { content: Some(content), ..answer_without_details(Decision::Allow) }
 }
 
 /// Allows with the suggestion of this number, counted from 0.
 pub(super) fn allow_always(ask: &AskCard, suggestion: usize) -> Result<Answer, String> {
     let suggested = ask.suggestions.get(suggestion).cloned();
     let suggested = suggested.ok_or_else(|| format!("there is no suggestion {}", suggestion + 1))?;
-    Ok(Answer { updated_permissions: Some(vec![suggested]), ..plain(Decision::Allow) })
+    Ok(Answer { updated_permissions: Some(vec![suggested]), ..answer_without_details(Decision::Allow) })
 }
 
 pub(super) fn deny(ask: &AskCard, reason: Option<&str>) -> Answer {
     let reason =
         reason.map(str::trim).filter(|reason| !reason.is_empty() && ask.kind != NeedKind::Elicitation);
-    Answer { message: reason.map(str::to_owned), ..plain(Decision::Deny) }
+    Answer { message: reason.map(str::to_owned), ..answer_without_details(Decision::Deny) }
 }
 
 /// The verb for the line at the bottom: what was done to which kind of request.
@@ -95,13 +99,15 @@ pub(super) fn done_words(kind: NeedKind, decision: Decision) -> &'static str {
 
 /// What the suggestions change, in words.
 pub(super) fn suggestions(ask: &AskCard) -> Vec<String> {
-    let words = |suggestion| flightdeck_core::text::plain(&suggestion_text::words(suggestion));
+    let words = |suggestion| {
+        flightdeck_core::text::without_controls(&suggestion_text::suggestion_sentence(suggestion))
+    };
     ask.suggestions.iter().map(words).collect()
 }
 
 impl Choices {
     /// Starts again if they are about another ask.
-    pub(super) fn about(&mut self, ask: &AskCard) {
+    pub(super) fn select_ask(&mut self, ask: &AskCard) {
         if self.ask.as_ref() != Some(&ask.id) {
             *self = Self { ask: Some(ask.id.clone()), ..Self::default() };
         }

@@ -6,7 +6,7 @@ use flightdeck_protocol::terminal::{Focus, Interrupt, Peek};
 use flightdeck_protocol::usage::GetUsage;
 use tokio::sync::mpsc;
 
-use super::message::{Call, Data, Message, Reply};
+use super::message::{DaemonCall, Reply, ReplyData, TuiMessage};
 use crate::client::{AsyncClient, ClientError};
 use crate::paths::Paths;
 
@@ -16,54 +16,56 @@ const ROWS_MAX: usize = 100;
 const LAST_SEQ: u64 = (1 << 53) - 1;
 
 /// Starts the call. Its reply is sent when it is there.
-pub(super) fn start(call: Call, paths: &Paths, replies: &mpsc::Sender<Message>) {
+pub(super) fn spawn_call(call: DaemonCall, paths: &Paths, replies: &mpsc::Sender<TuiMessage>) {
     let (paths, replies) = (paths.clone(), replies.clone());
     tokio::spawn(async move {
-        let result = make(&call, &paths).await;
-        let reply = Message::Reply(Box::new(Reply { call, result }));
+        let result = call_daemon(&call, &paths).await;
+        let reply = TuiMessage::Reply(Box::new(Reply { call, result }));
         // The loop has ended: the person left.
         let _ = replies.send(reply).await;
     });
 }
 
 /// Makes the call and waits for its reply.
-pub(super) async fn make(call: &Call, paths: &Paths) -> Result<Data, ClientError> {
+pub(super) async fn call_daemon(call: &DaemonCall, paths: &Paths) -> Result<ReplyData, ClientError> {
     let mut client = AsyncClient::connect(paths).await?;
     Ok(match call.clone() {
-        Call::Answer { ask, answer } => {
+        DaemonCall::Answer { ask, answer } => {
             let request = AnswerAsk { ask_id: ask, answer: (*answer).into() };
             client.call(&request).await?;
-            Data::Answered
+            ReplyData::Answered
         }
-        Call::Prompt(request) => Data::Pressed(client.call(&request).await?),
-        Call::Interrupt { session, stop } => {
+        DaemonCall::Prompt(request) => ReplyData::Pressed(client.call(&request).await?),
+        DaemonCall::Interrupt { session, stop } => {
             let request = Interrupt { session_id: session, confirm: true, stop };
-            Data::Pressed(client.call(&request).await?)
+            ReplyData::Pressed(client.call(&request).await?)
         }
-        Call::Focus(session) => Data::Focused(client.call(&Focus { session_id: session }).await?),
-        Call::Park(request) => {
+        DaemonCall::Focus(session) => ReplyData::Focused(client.call(&Focus { session_id: session }).await?),
+        DaemonCall::Park(request) => {
             client.call(&request).await?;
-            Data::Parked
+            ReplyData::Parked
         }
-        Call::Timeline(session_id) => {
+        DaemonCall::Timeline(session_id) => {
             let newest = ListEvents {
                 session_id,
                 before: Some(LAST_SEQ),
                 limit: Some(ROWS_MAX),
                 ..ListEvents::default()
             };
-            Data::Timeline(client.call(&newest).await?)
+            ReplyData::Timeline(client.call(&newest).await?)
         }
-        Call::Conversation(session_id) => {
+        DaemonCall::Conversation(session_id) => {
             let newest = GetConversation { session_id, before: None, limit: Some(ROWS_MAX) };
-            Data::Conversation(client.call(&newest).await?)
+            ReplyData::Conversation(client.call(&newest).await?)
         }
-        Call::Pane(session_id) => Data::Pane(client.call(&Peek { session_id }).await?),
-        Call::Why(session_id) => Data::Why(Box::new(client.call(&ExplainSession { session_id }).await?)),
-        Call::WholeAsk(ask_id) => Data::WholeAsk(Box::new(client.call(&GetAsk { ask_id }).await?)),
-        Call::Totals => {
+        DaemonCall::Pane(session_id) => ReplyData::Pane(client.call(&Peek { session_id }).await?),
+        DaemonCall::Why(session_id) => {
+            ReplyData::Why(Box::new(client.call(&ExplainSession { session_id }).await?))
+        }
+        DaemonCall::WholeAsk(ask_id) => ReplyData::WholeAsk(Box::new(client.call(&GetAsk { ask_id }).await?)),
+        DaemonCall::Totals => {
             let today = GetUsage { since: Some("today".to_owned()), ..GetUsage::default() };
-            Data::Totals(Box::new(client.call(&today).await?))
+            ReplyData::Totals(Box::new(client.call(&today).await?))
         }
     })
 }

@@ -4,19 +4,18 @@ use std::io;
 use std::time::Duration;
 
 use crossterm::event::{Event, EventStream, KeyEventKind};
-use futures_util::StreamExt;
+use flightdeck_protocol::changes::Change;
 use futures_util::future::join_all;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use futures_util::{FutureExt, StreamExt};
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 use super::calls;
-use super::message::{Command, Message};
+use super::message::{TuiCommand, TuiMessage};
 use super::model::Model;
-use super::screen::{Screen, TerminalPainter};
+use super::screen::{TerminalPainter, TuiScreen};
 use super::update::update;
 use super::view;
 use crate::client::{AsyncLiveChanges, LiveChange};
@@ -24,7 +23,9 @@ use crate::clock;
 use crate::paths::Paths;
 
 /// Shortest time between two frames that no key caused: a busy fleet changes hundreds of times a second.
-const FRAME_EVERY: Duration = Duration::from_millis(50);
+const FRAME_EVERY: Duration = Duration::from_millis(100);
+/// Most changes that are applied at once. More than this wait in the socket until the next frame.
+const CHANGES_MAX: usize = 1024;
 /// Running times are shown in seconds, so they are drawn once a second.
 const TICK: Duration = Duration::from_secs(1);
 /// Most replies that wait to be handled. One key may answer many requests that are alike; further replies wait for their turn.
@@ -40,22 +41,24 @@ enum Due {
     Now,
 }
 
-/// The person left, or the terminal is gone.
-enum Next {
-    Message(Message),
+/// What the loop handles next.
+enum NextInput {
+    Message(TuiMessage),
     Suspend,
     Resume,
+    /// The person left, or the terminal is gone.
     Leave,
 }
 
 pub(super) async fn run(mut model: Model, paths: &Paths, started: Option<String>) -> anyhow::Result<()> {
-    let screen = Screen::enter()?;
+    let screen = TuiScreen::enter()?;
     let (replies, received) = mpsc::channel(REPLIES_MAX);
     if let Some(sentence) = started {
-        update(&mut model, clock::now(), Message::Started(sentence));
+        update(&mut model, clock::now(), TuiMessage::Started(sentence));
     }
-    let ended =
-        Loop { model, paths, replies, received, painter: Screen::painter(), due: Due::Now }.run(screen).await;
+    let ended = Loop { model, paths, replies, received, painter: TuiScreen::painter(), due: Due::Now }
+        .run(screen)
+        .await;
     match ended {
         // The terminal is gone, and the shell that waits for it too.
         Err(error) if is_gone(&error) => Ok(()),
@@ -71,14 +74,14 @@ fn is_gone(error: &io::Error) -> bool {
 struct Loop<'a> {
     model: Model,
     paths: &'a Paths,
-    replies: mpsc::Sender<Message>,
-    received: mpsc::Receiver<Message>,
+    replies: mpsc::Sender<TuiMessage>,
+    received: mpsc::Receiver<TuiMessage>,
     painter: TerminalPainter,
     due: Due,
 }
 
 impl Loop<'_> {
-    async fn run(mut self, mut screen: Screen) -> io::Result<()> {
+    async fn run(mut self, mut screen: TuiScreen) -> io::Result<()> {
         let mut sources = Sources::new(self.paths)?;
         let mut drawn_at = Instant::now() - FRAME_EVERY;
         loop {
@@ -91,38 +94,38 @@ impl Loop<'_> {
             let next = sources.next(&mut self.received, frame_at, wake_at).await;
             let commands = match next {
                 None => continue,
-                Some(Next::Message(message)) => self.take(message),
-                Some(Next::Suspend) => vec![Command::Suspend],
-                Some(Next::Resume) => {
+                Some(NextInput::Message(message)) => self.handle_message(message),
+                Some(NextInput::Suspend) => vec![TuiCommand::Suspend],
+                Some(NextInput::Resume) => {
                     screen = screen.resume()?;
-                    vec![Command::Redraw]
+                    vec![TuiCommand::Redraw]
                 }
-                Some(Next::Leave) => vec![Command::Quit],
+                Some(NextInput::Leave) => vec![TuiCommand::Quit],
             };
             for command in commands {
                 match command {
-                    Command::Call(call) => calls::start(call, self.paths, &self.replies),
-                    Command::Redraw => self.redraw()?,
-                    Command::Suspend => {
+                    TuiCommand::Call(call) => calls::spawn_call(call, self.paths, &self.replies),
+                    TuiCommand::Redraw => self.redraw()?,
+                    TuiCommand::Suspend => {
                         screen = screen.suspend()?;
                         self.redraw()?;
                     }
-                    Command::Quit => return self.leave().await,
+                    TuiCommand::Quit => return self.send_last_answer().await,
                 }
             }
         }
     }
 
-    fn take(&mut self, message: Message) -> Vec<Command> {
-        let is_person = matches!(message, Message::Key(_) | Message::Mouse(_) | Message::Paste(_));
+    fn handle_message(&mut self, message: TuiMessage) -> Vec<TuiCommand> {
+        let is_person = matches!(message, TuiMessage::Key(_) | TuiMessage::Mouse(_) | TuiMessage::Paste(_));
         self.due = match (is_person, self.due) {
             (true, _) | (_, Due::Now) => Due::Now,
             _ => Due::WithNextFrame,
         };
         let mut commands = update(&mut self.model, clock::now(), message);
         // A waiting answer must be sent before the program ends.
-        if commands.contains(&Command::Quit) {
-            commands.sort_by_key(|command| *command == Command::Quit);
+        if commands.contains(&TuiCommand::Quit) {
+            commands.sort_by_key(|command| *command == TuiCommand::Quit);
         }
         commands
     }
@@ -135,7 +138,7 @@ impl Loop<'_> {
 
     fn redraw(&mut self) -> io::Result<()> {
         let (width, height) = crossterm::terminal::size()?;
-        update(&mut self.model, clock::now(), Message::Resize(width, height));
+        update(&mut self.model, clock::now(), TuiMessage::Resize(width, height));
         self.painter.forget();
         self.due = Due::Now;
         Ok(())
@@ -143,19 +146,18 @@ impl Loop<'_> {
 
     fn draw(&mut self) -> io::Result<()> {
         self.model.refresh();
-        let size = self.model.size;
-        let mut frame = Buffer::empty(Rect::new(0, 0, size.width, size.height));
+        let mut frame = self.painter.blank_frame(self.model.size);
         self.model.drawn = view::draw(&self.model, &mut frame);
         self.painter.paint(frame, self.model.drawn.cursor).map(drop)
     }
 
     /// Waits until a waiting answer is sent. Otherwise the person's decision would be lost.
-    async fn leave(mut self) -> io::Result<()> {
+    async fn send_last_answer(mut self) -> io::Result<()> {
         let Some(pending) = self.model.pending.take() else {
             tokio::time::timeout(LAST_ANSWER_MAX, self.last_replies()).await.ok();
             return Ok(());
         };
-        let answers = pending.calls().map(|call| async move { calls::make(&call, self.paths).await });
+        let answers = pending.calls().map(|call| async move { calls::call_daemon(&call, self.paths).await });
         // If the daemon does not answer, the request stays open and its terminal shows it.
         let _ = tokio::time::timeout(LAST_ANSWER_MAX, join_all(answers)).await;
         Ok(())
@@ -173,6 +175,8 @@ impl Loop<'_> {
 struct Sources {
     keys: EventStream,
     changes: AsyncLiveChanges,
+    /// Changes are read from this moment on. Until then they wait in the socket, so that the list is computed once for all of them.
+    changes_from: Instant,
     tick: tokio::time::Interval,
     ends: [tokio::signal::unix::Signal; 3],
     stop: tokio::signal::unix::Signal,
@@ -186,6 +190,7 @@ impl Sources {
         Ok(Self {
             keys: EventStream::new(),
             changes: AsyncLiveChanges::new(paths.clone()),
+            changes_from: Instant::now(),
             tick,
             ends: [
                 signal(SignalKind::interrupt())?,
@@ -200,49 +205,67 @@ impl Sources {
     /// Waits for the next message. Keys come before changes. `None` if only a frame or a waiting answer is due.
     async fn next(
         &mut self,
-        received: &mut mpsc::Receiver<Message>,
+        received: &mut mpsc::Receiver<TuiMessage>,
         frame_at: Option<Instant>,
         wake_at: Option<Instant>,
-    ) -> Option<Next> {
+    ) -> Option<NextInput> {
         let [interrupt, terminate, hangup] = &mut self.ends;
         let message = tokio::select! {
             biased;
-            _ = interrupt.recv() => return Some(Next::Leave),
-            _ = terminate.recv() => return Some(Next::Leave),
-            _ = hangup.recv() => return Some(Next::Leave),
-            _ = self.stop.recv() => return Some(Next::Suspend),
-            _ = self.cont.recv() => return Some(Next::Resume),
+            _ = interrupt.recv() => return Some(NextInput::Leave),
+            _ = terminate.recv() => return Some(NextInput::Leave),
+            _ = hangup.recv() => return Some(NextInput::Leave),
+            _ = self.stop.recv() => return Some(NextInput::Suspend),
+            _ = self.cont.recv() => return Some(NextInput::Resume),
             event = self.keys.next() => match event {
                 Some(Ok(event)) => from_terminal(event)?,
                 // The terminal is gone.
-                Some(Err(_)) | None => return Some(Next::Leave),
+                Some(Err(_)) | None => return Some(NextInput::Leave),
             },
-            () = at(frame_at) => return None,
-            () = at(wake_at) => Message::Tick,
+            () = sleep_until_or_forever(frame_at) => return None,
+            () = sleep_until_or_forever(wake_at) => TuiMessage::Tick,
             Some(message) = received.recv() => message,
-            change = self.changes.next_change() => match change {
-                LiveChange::Change(frame) => Message::Change(Box::new(frame.change)),
-                LiveChange::Disconnected { error, .. } => Message::Lost(error.to_string()),
+            change = next_after(&mut self.changes, self.changes_from) => match change {
+                LiveChange::Change(frame) => self.with_further_changes(frame.change),
+                LiveChange::Disconnected { error, .. } => TuiMessage::Lost(error.to_string()),
             },
-            _ = self.tick.tick() => Message::Tick,
+            _ = self.tick.tick() => TuiMessage::Tick,
         };
-        Some(Next::Message(message))
+        Some(NextInput::Message(message))
+    }
+
+    /// The change and all that have arrived after it. If the connection is lost behind them, the next call says it again.
+    fn with_further_changes(&mut self, first: Change) -> TuiMessage {
+        let mut changes = vec![first];
+        while changes.len() < CHANGES_MAX {
+            match self.changes.next_change().now_or_never() {
+                Some(LiveChange::Change(frame)) => changes.push(frame.change),
+                Some(LiveChange::Disconnected { .. }) | None => break,
+            }
+        }
+        self.changes_from = Instant::now() + FRAME_EVERY;
+        TuiMessage::Changes(changes)
     }
 }
 
-async fn at(moment: Option<Instant>) {
+async fn next_after(changes: &mut AsyncLiveChanges, from: Instant) -> LiveChange {
+    sleep_until(from).await;
+    changes.next_change().await
+}
+
+async fn sleep_until_or_forever(moment: Option<Instant>) {
     match moment {
         Some(moment) => sleep_until(moment).await,
         None => std::future::pending().await,
     }
 }
 
-fn from_terminal(event: Event) -> Option<Message> {
+fn from_terminal(event: Event) -> Option<TuiMessage> {
     match event {
-        Event::Key(key) if key.kind != KeyEventKind::Release => Some(Message::Key(key)),
-        Event::Mouse(event) => Some(Message::Mouse(event)),
-        Event::Paste(text) => Some(Message::Paste(text)),
-        Event::Resize(width, height) => Some(Message::Resize(width, height)),
+        Event::Key(key) if key.kind != KeyEventKind::Release => Some(TuiMessage::Key(key)),
+        Event::Mouse(event) => Some(TuiMessage::Mouse(event)),
+        Event::Paste(text) => Some(TuiMessage::Paste(text)),
+        Event::Resize(width, height) => Some(TuiMessage::Resize(width, height)),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use flightdeck_core::approval::card::AskCard;
-use flightdeck_core::approval::form::{FieldType, field_type};
+use flightdeck_core::approval::form::{FieldType, FormField, field_type, form_fields};
 use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_protocol::terminal::PROMPT_BYTES_MAX;
 use serde_json::{Map, Value};
@@ -18,11 +18,11 @@ pub(super) enum Purpose {
         ask: AskId,
         question: usize,
     },
-    Field(Form),
+    Field(FormInput),
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Input {
+pub(super) struct TextInput {
     pub(super) purpose: Purpose,
     pub(super) text: String,
     /// The byte of the text at which the next character is put.
@@ -41,7 +41,7 @@ pub(super) enum Typed {
     Unused,
 }
 
-impl Input {
+impl TextInput {
     pub(super) fn new(purpose: Purpose, text: &str) -> Self {
         Self { purpose, text: text.to_owned(), cursor: text.len() }
     }
@@ -75,7 +75,7 @@ impl Input {
 
     /// Control characters of a pasted text are removed. A text that would be longer than a prompt may be is not taken.
     pub(super) fn insert(&mut self, text: &str) {
-        let text = flightdeck_core::text::plain(&text.replace("\r\n", "\n").replace('\r', "\n"));
+        let text = flightdeck_core::text::without_controls(&text.replace("\r\n", "\n").replace('\r', "\n"));
         if self.text.len() + text.len() <= PROMPT_BYTES_MAX {
             self.text.insert_str(self.cursor, &text);
             self.cursor += text.len();
@@ -102,19 +102,18 @@ impl Input {
 
 /// A form that is filled in field by field.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Form {
+pub(super) struct FormInput {
     pub(super) ask: AskId,
     schema: Map<String, Value>,
     names: Vec<String>,
     pub(super) content: Map<String, Value>,
 }
 
-impl Form {
+impl FormInput {
     /// `None` if the form has no fields.
     pub(super) fn new(ask: &AskCard) -> Option<Self> {
         let schema = ask.requested_schema.clone()?;
-        let properties = schema.get("properties")?.as_object()?;
-        let names: Vec<String> = properties.keys().cloned().collect();
+        let names: Vec<String> = form_fields(&schema).map(|field| field.name.to_owned()).collect();
         (!names.is_empty()).then(|| Self { ask: ask.id.clone(), schema, names, content: Map::new() })
     }
 
@@ -122,20 +121,37 @@ impl Form {
         self.names.first().map_or("", String::as_str)
     }
 
-    /// What to type now, such as `env (string, required) test, live`.
+    fn field(&self) -> Option<FormField<'_>> {
+        form_fields(&self.schema).find(|field| field.name == self.name())
+    }
+
+    /// What to type now.
     pub(super) fn label(&self) -> String {
-        let name = self.name();
-        let property = self.schema.get("properties").and_then(|properties| properties.get(name));
-        let kind = field_type(&self.schema, name).map_or("string", FieldType::as_str);
-        let must = if self.is_required() { ", required" } else { "" };
-        let choices = property.and_then(|property| property.get("enum")?.as_array());
-        let choices = choices.into_iter().flatten().filter_map(Value::as_str).collect::<Vec<_>>().join(", ");
-        format!("{name} ({kind}{must}) {choices}").trim_end().to_owned()
+        let Some(field) = self.field() else { return String::new() };
+        field_words(&field)
     }
 
     fn is_required(&self) -> bool {
-        let required = self.schema.get("required").and_then(Value::as_array);
-        required.is_some_and(|names| names.iter().any(|name| name == self.name()))
+        self.field().is_some_and(|field| field.is_required)
+    }
+
+    /// What the text means in the present field: a choice by its first letters, yes or no, or a value of the field's type.
+    fn field_value(&self, name: &str, text: &str) -> Result<Value, String> {
+        let choices = self.field().map_or(&[][..], |field| field.choices);
+        match field_type(&self.schema, name) {
+            Some(FieldType::Text) | None if choices.is_empty() => Ok(Value::from(text)),
+            Some(FieldType::Text) | None => matching_choice(choices, text).ok_or_else(|| {
+                let names: Vec<&str> = choices.iter().filter_map(Value::as_str).collect();
+                format!("{name} is one of: {}", names.join(", "))
+            }),
+            Some(FieldType::Boolean) => match text.to_lowercase().as_str() {
+                "y" | "yes" | "true" => Ok(Value::from(true)),
+                "n" | "no" | "false" => Ok(Value::from(false)),
+                _ => Err(format!("{name} needs yes or no, not {text:?}")),
+            },
+            Some(kind) => serde_json::from_str(text)
+                .map_err(|_| format!("{name} needs a {}, not {text:?}", kind.as_str())),
+        }
     }
 
     /// Takes the value of the present field. `Ok(true)` if it was the last one; `Err` says what is wrong with the value.
@@ -145,11 +161,7 @@ impl Form {
             return Err(format!("{name} must be filled in"));
         }
         if !text.is_empty() {
-            let value = match field_type(&self.schema, &name) {
-                None | Some(FieldType::Text) => Value::from(text),
-                Some(kind) => serde_json::from_str(text)
-                    .map_err(|_| format!("{name} needs a {}, not {text:?}", kind.as_str()))?,
-            };
+            let value = self.field_value(&name, text)?;
             self.content.insert(name, value);
         }
         self.names.remove(0);
@@ -157,12 +169,36 @@ impl Form {
     }
 }
 
+/// A field and what it takes, such as `env (choice, required) test, live`.
+pub(super) fn field_words(field: &FormField<'_>) -> String {
+    let kind = match field.kind {
+        None | Some(FieldType::Text) if !field.choices.is_empty() => "choice",
+        None | Some(FieldType::Text) => "text",
+        Some(FieldType::Boolean) => "yes or no",
+        Some(other) => other.as_str(),
+    };
+    let must = if field.is_required { ", required" } else { "" };
+    let choices = field.choices.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ");
+    format!("{} ({kind}{must}) {choices}", field.name).trim_end().to_owned()
+}
+
+/// The choice with this text, or the only one that begins with it.
+fn matching_choice(choices: &[Value], text: &str) -> Option<Value> {
+    let is = |choice: &&Value| choice.as_str().is_some_and(|choice| choice == text);
+    let begins = |choice: &&Value| {
+        choice.as_str().is_some_and(|choice| choice.to_lowercase().starts_with(&text.to_lowercase()))
+    };
+    let mut beginning = choices.iter().filter(begins);
+    let only = beginning.next().filter(|_| beginning.next().is_none());
+    choices.iter().find(is).or(only).cloned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn typed(keys: &[KeyCode]) -> Input {
-        let mut input = Input::new(Purpose::Search, "");
+    fn typed(keys: &[KeyCode]) -> TextInput {
+        let mut input = TextInput::new(Purpose::Search, "");
         for code in keys {
             input.press(KeyEvent::new(*code, KeyModifiers::NONE));
         }
@@ -178,8 +214,24 @@ mod tests {
     }
 
     #[test]
+    fn a_field_takes_yes_or_no_and_the_beginning_of_a_choice() {
+        let schema = serde_json::json!({"type": "object", "properties": {
+            "live": {"type": "boolean"}, "env": {"type": "string", "enum": ["test", "staging", "live"]}}});
+        let names = vec!["live".to_owned(), "env".to_owned()];
+        let schema = schema.as_object().unwrap().clone();
+        let mut form = FormInput { ask: "a".into(), schema, names, content: Map::new() };
+        assert_eq!(form.label(), "live (yes or no)");
+        assert_eq!(form.fill("perhaps"), Err("live needs yes or no, not \"perhaps\"".to_owned()));
+        assert_eq!(form.fill("Yes"), Ok(false));
+        assert_eq!(form.label(), "env (choice) test, staging, live");
+        assert_eq!(form.fill("prod"), Err("env is one of: test, staging, live".to_owned()));
+        assert_eq!(form.fill("st"), Ok(true));
+        assert_eq!(Value::Object(form.content), serde_json::json!({"live": true, "env": "staging"}));
+    }
+
+    #[test]
     fn a_paste_keeps_its_lines_and_loses_its_controls() {
-        let mut input = Input::new(Purpose::Search, "");
+        let mut input = TextInput::new(Purpose::Search, "");
         input.insert("one\r\ntwo\u{1b}[2J\u{7}");
         assert_eq!(input.text, "one\ntwo");
         let control = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);

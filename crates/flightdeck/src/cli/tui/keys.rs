@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// What a key does on the board. In a text field all keys type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Action {
+pub(super) enum KeyAction {
     Down,
     Up,
     Top,
@@ -75,7 +75,7 @@ pub(super) struct Binding {
     keys: &'static [(KeyCode, KeyModifiers)],
     /// The keys as the help shows them.
     pub(super) shown: &'static str,
-    pub(super) action: Action,
+    pub(super) action: KeyAction,
     pub(super) section: Section,
     /// What it does, as the help says it.
     pub(super) about: &'static str,
@@ -99,7 +99,7 @@ macro_rules! bindings {
         &[$($(Binding {
             keys: &[$($key),*],
             shown: $shown,
-            action: Action::$action,
+            action: KeyAction::$action,
             section: Section::$section,
             about: $about,
             word: $word,
@@ -117,7 +117,7 @@ pub(super) const BINDINGS: &[Binding] = bindings! {
         OwnWords [key('r')] "r", "answer in your own words", "own words";
         OneByOne [key('u')] "u", "show alike ones one by one", "one by one";
         QuestionBefore [key('[')] "[", "the question before", "";
-        QuestionAfter [key(']')] "]", "next question; digits choose", "";
+        QuestionAfter [key(']')] "]", "the next one; 1-9 choose", "";
         Undo [key('z')] "z", "take an answer back (2 s)", "undo";
     }
     Session {
@@ -161,7 +161,7 @@ pub(super) const BINDINGS: &[Binding] = bindings! {
 };
 
 /// The action of a key. Shift is part of the letter.
-pub(super) fn action_of(event: KeyEvent) -> Option<Action> {
+pub(super) fn action_of(event: KeyEvent) -> Option<KeyAction> {
     let pressed = (event.code, event.modifiers - KeyModifiers::SHIFT);
     BINDINGS.iter().find(|binding| binding.keys.contains(&pressed)).map(|binding| binding.action)
 }
@@ -175,7 +175,7 @@ pub(super) fn digit_of(event: KeyEvent) -> Option<usize> {
 }
 
 /// The first key of an action, as it is shown.
-pub(super) fn shown_key(action: Action) -> &'static str {
+pub(super) fn shown_key(action: KeyAction) -> &'static str {
     let binding = BINDINGS.iter().find(|binding| binding.action == action);
     binding.and_then(|binding| binding.shown.split(' ').next()).unwrap_or_default()
 }
@@ -201,8 +201,8 @@ mod tests {
     #[test]
     fn deny_has_the_key_of_the_page_and_that_of_the_terminal() {
         let of = |c| action_of(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
-        assert_eq!((of('d'), of('y'), of('#')), (Some(Action::Deny), Some(Action::Allow), None));
-        assert_eq!(action_of(KeyEvent::new(KeyCode::Char('N'), KeyModifiers::SHIFT)), Some(Action::Deny));
+        assert_eq!((of('d'), of('y'), of('#')), (Some(KeyAction::Deny), Some(KeyAction::Allow), None));
+        assert_eq!(action_of(KeyEvent::new(KeyCode::Char('N'), KeyModifiers::SHIFT)), Some(KeyAction::Deny));
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl Default for Wishes {
 
 /// One line, or the lines of one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Row {
+pub(super) enum ListingRow {
     Heading {
         text: String,
         count: usize,
@@ -103,7 +103,7 @@ pub(super) enum Row {
 
 /// The cards that filter and search let through, in the chosen order.
 #[derive(Debug)]
-pub(super) struct Shown<'a> {
+pub(super) struct ShownCards<'a> {
     pub(super) cards: Vec<&'a Card>,
     /// Parked sessions that are left out.
     parked: usize,
@@ -111,7 +111,7 @@ pub(super) struct Shown<'a> {
 
 #[derive(Debug, Default)]
 pub(super) struct Listing {
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<ListingRow>,
     /// The sessions in the order of the rows.
     pub(super) order: Vec<SessionId>,
     /// The sessions of the three columns.
@@ -122,8 +122,32 @@ pub(super) struct Listing {
     pub(super) parked: usize,
 }
 
+/// How many sessions of the whole board wait, work, are done and are put aside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct BoardCounts {
+    /// Those that block or ask.
+    pub(super) waiting: usize,
+    pub(super) running: usize,
+    pub(super) done: usize,
+    pub(super) parked: usize,
+}
+
 pub(super) const GROUPS: [(Group, &str); 3] =
     [(Group::NeedsYou, "NEEDS YOU"), (Group::Running, "RUNNING"), (Group::Done, "DONE")];
+
+impl BoardCounts {
+    pub(super) fn new<'a>(cards: impl Iterator<Item = &'a Card>) -> Self {
+        cards.fold(Self::default(), |counts, card| {
+            let group = card.agent_state.group;
+            Self {
+                waiting: counts.waiting + usize::from(card.needs_person()),
+                running: counts.running + usize::from(group == Group::Running),
+                done: counts.done + usize::from(group == Group::Done),
+                parked: counts.parked + usize::from(card.parked.is_some()),
+            }
+        })
+    }
+}
 
 impl Filter {
     pub(super) fn next(self) -> Self {
@@ -183,9 +207,16 @@ impl Sort {
 
     fn sort(self, cards: &mut [&Card]) {
         match self {
-            Self::Rank => cards.sort_by(|a, b| a.rank.default.cmp(&b.rank.default)),
-            Self::Urgency => cards.sort_by(|a, b| a.rank.urgency.cmp(&b.rank.urgency)),
-            Self::Waiting => cards.sort_by(|a, b| a.rank.waiting.cmp(&b.rank.waiting)),
+            // Ranks order the sessions of one column; a project has sessions of all three.
+            Self::Rank => {
+                cards.sort_by(|a, b| column_rank(a, &a.rank.default).cmp(&column_rank(b, &b.rank.default)))
+            }
+            Self::Urgency => {
+                cards.sort_by(|a, b| column_rank(a, &a.rank.urgency).cmp(&column_rank(b, &b.rank.urgency)))
+            }
+            Self::Waiting => {
+                cards.sort_by(|a, b| column_rank(a, &a.rank.waiting).cmp(&column_rank(b, &b.rank.waiting)))
+            }
             Self::Cost => cards.sort_by_key(|card| Reverse(card.cost.as_ref().map(|cost| cost.usd_micros))),
             Self::Context => {
                 cards.sort_by_key(|card| Reverse(card.context.as_ref().map(|context| context.tokens)))
@@ -217,7 +248,7 @@ impl Grouping {
 }
 
 impl Listing {
-    pub(super) fn new(shown: &Shown<'_>, view: View, wishes: &Wishes, bunches: Bunches) -> Self {
+    pub(super) fn new(shown: &ShownCards<'_>, view: View, wishes: &Wishes, bunches: Bunches) -> Self {
         let hidden: BTreeSet<&SessionId> =
             bunches.values().flat_map(|members| members.iter().skip(1)).collect();
         let cards: Vec<&Card> =
@@ -229,7 +260,7 @@ impl Listing {
             View::Tree => listing.add_tree(&cards),
         }
         if shown.parked > 0 && view != View::Columns {
-            listing.rows.push(Row::Parked { count: shown.parked });
+            listing.rows.push(ListingRow::Parked { count: shown.parked });
         }
         listing
     }
@@ -271,7 +302,7 @@ impl Listing {
     /// Project, worktree, session, subagents.
     fn add_tree(&mut self, cards: &[&Card]) {
         for (project, members) in by_project(cards) {
-            self.rows.push(Row::Heading { text: project, count: members.len(), indent: 0 });
+            self.rows.push(ListingRow::Heading { text: project, count: members.len(), indent: 0 });
             for (worktree, members) in
                 by_key(&members, |card| card.project.worktree.clone().unwrap_or_default())
             {
@@ -286,7 +317,7 @@ impl Listing {
     fn add_group(&mut self, title: &str, members: &[&Card], indent: u16) {
         if !members.is_empty() {
             let count = self.count(members.iter().map(|card| &card.id));
-            self.rows.push(Row::Heading { text: title.to_owned(), count, indent });
+            self.rows.push(ListingRow::Heading { text: title.to_owned(), count, indent });
             self.add_sessions(members, indent + u16::from(indent > 0));
         }
     }
@@ -294,7 +325,7 @@ impl Listing {
     fn add_sessions(&mut self, members: &[&Card], indent: u16) {
         for card in members {
             self.order.push(card.id.clone());
-            self.rows.push(Row::Session { id: card.id.clone(), indent });
+            self.rows.push(ListingRow::Session { id: card.id.clone(), indent });
             self.add_agents(card, indent);
         }
     }
@@ -307,10 +338,10 @@ impl Listing {
         let shown = living.len() - hidden;
         for (n, agent) in living.into_iter().take(shown).enumerate() {
             let last = n + 1 == shown && hidden == 0;
-            self.rows.push(Row::Agent { session: card.id.clone(), agent, indent, last });
+            self.rows.push(ListingRow::Agent { session: card.id.clone(), agent, indent, last });
         }
         if hidden > 0 {
-            self.rows.push(Row::MoreAgents { count: hidden, indent });
+            self.rows.push(ListingRow::MoreAgents { count: hidden, indent });
         }
     }
 
@@ -320,6 +351,10 @@ impl Listing {
             members.iter().position(|member| member.as_str() == id).map(|at| (column, at))
         })
     }
+}
+
+fn column_rank<'a>(card: &Card, rank: &'a str) -> (Group, &'a str) {
+    (card.agent_state.group, rank)
 }
 
 fn of_group<'a>(cards: &[&'a Card], group: Group) -> Vec<&'a Card> {
@@ -366,7 +401,7 @@ fn host_heading(members: &[&Card]) -> String {
     [host].into_iter().chain(unreachable).collect::<Vec<_>>().join(" · ")
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ShownCards<'a> {
     /// Parked sessions are left out and counted, unless the person searches or filters for them.
     pub(super) fn new(cards: impl Iterator<Item = &'a Card>, wishes: &Wishes) -> Self {
         let mut cards: Vec<&Card> = cards.filter(|card| wishes.filter.takes(card)).collect();
@@ -381,19 +416,42 @@ impl<'a> Shown<'a> {
     }
 }
 
+/// The sessions that have every word of the search in one of their texts. If there is none, those that have the letters in order.
 fn found<'a>(cards: Vec<&'a Card>, wishes: &Wishes) -> Vec<&'a Card> {
+    let words: Vec<String> = wishes.search.split_whitespace().map(str::to_lowercase).collect();
+    let literal: Vec<&Card> = cards.iter().copied().filter(|card| has_words(card, &words)).collect();
+    let cards = if literal.is_empty() { cards } else { literal };
     let matcher = SkimMatcherV2::default();
     let mut scored: Vec<(i64, &Card)> =
-        cards.into_iter().filter_map(|card| Some((score(&matcher, card, &wishes.search)?, card))).collect();
+        cards.into_iter().filter_map(|card| Some((score(&matcher, card, &words)?, card))).collect();
     if wishes.best_match_first {
         scored.sort_by_key(|(score, _)| Reverse(*score));
     }
     scored.into_iter().map(|(_, card)| card).collect()
 }
 
+fn has_words(card: &Card, words: &[String]) -> bool {
+    let texts: Vec<String> = searched_texts(card).map(str::to_lowercase).collect();
+    words.iter().all(|word| texts.iter().any(|text| text.contains(word)))
+}
+
 /// Every word of the search must be found, in any order.
-fn score(matcher: &SkimMatcherV2, card: &Card, search: &str) -> Option<i64> {
-    let texts = [
+fn score(matcher: &SkimMatcherV2, card: &Card, words: &[String]) -> Option<i64> {
+    words.iter().try_fold(0, |sum, word| {
+        let best = searched_texts(card).filter_map(|text| score_if_near(matcher, text, word)).max()?;
+        Some(sum + best)
+    })
+}
+
+/// The score of the word in the text, if its letters are near each other: those of a long text contain almost every word.
+fn score_if_near(matcher: &SkimMatcherV2, text: &str, word: &str) -> Option<i64> {
+    let (score, places) = matcher.fuzzy_indices(text, word)?;
+    let span = places.last()? - places.first()? + 1;
+    (span < 2 * places.len()).then_some(score)
+}
+
+fn searched_texts(card: &Card) -> impl Iterator<Item = &str> {
+    [
         card.title.as_deref(),
         Some(card.project.name.as_str()),
         card.project.worktree.as_deref(),
@@ -402,9 +460,7 @@ fn score(matcher: &SkimMatcherV2, card: &Card, search: &str) -> Option<i64> {
         owner::host(card),
         Some(card.agent_state.label.as_str()),
         Some(card.id.as_str()),
-    ];
-    search.split_whitespace().try_fold(0, |sum, word| {
-        let best = texts.iter().flatten().filter_map(|text| matcher.fuzzy_match(text, word)).max()?;
-        Some(sum + best)
-    })
+    ]
+    .into_iter()
+    .flatten()
 }

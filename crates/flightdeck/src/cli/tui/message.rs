@@ -16,12 +16,13 @@ use crate::client::ClientError;
 
 /// Everything that can happen. `update` handles each without waiting.
 #[derive(Debug)]
-pub(super) enum Message {
+pub(super) enum TuiMessage {
     Key(KeyEvent),
     Mouse(MouseEvent),
     Paste(String),
     Resize(u16, u16),
-    Change(Box<Change>),
+    /// What the daemon sent since the last message of this kind.
+    Changes(Vec<Change>),
     /// The connection is lost; the client tries again by itself.
     Lost(String),
     Reply(Box<Reply>),
@@ -33,8 +34,8 @@ pub(super) enum Message {
 
 /// What the loop does after an update.
 #[derive(Debug, PartialEq)]
-pub(super) enum Command {
-    Call(Call),
+pub(super) enum TuiCommand {
+    Call(DaemonCall),
     Redraw,
     Suspend,
     Quit,
@@ -42,7 +43,7 @@ pub(super) enum Command {
 
 /// A request to the daemon. Its reply comes back as a message.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Call {
+pub(super) enum DaemonCall {
     Answer { ask: AskId, answer: Box<Answer> },
     Prompt(SendPrompt),
     Interrupt { session: SessionId, stop: bool },
@@ -59,12 +60,12 @@ pub(super) enum Call {
 /// A call with its result.
 #[derive(Debug)]
 pub(super) struct Reply {
-    pub(super) call: Call,
-    pub(super) result: Result<Data, ClientError>,
+    pub(super) call: DaemonCall,
+    pub(super) result: Result<ReplyData, ClientError>,
 }
 
 #[derive(Debug)]
-pub(super) enum Data {
+pub(super) enum ReplyData {
     Answered,
     Pressed(Pressed),
     Focused(Focused),

@@ -1,6 +1,6 @@
 //! `flightdeck tui`: the board in a terminal.
 //!
-//! One loop waits for keys, changes of the board, replies and timers. Each becomes a [`Message`]. [`update`] changes the model
+//! One loop waits for keys, changes of the board, replies and timers. Each becomes a [`TuiMessage`](message::TuiMessage). [`update`] changes the model
 //! and returns commands. A frame is drawn if anything may have changed, and only what differs from the last frame is written
 //! (decision 0029).
 
@@ -33,7 +33,7 @@ use jiff::tz::TimeZone;
 use ratatui::layout::Size;
 
 use self::model::{Mode, Model};
-use self::theme::{Background, Theme};
+use self::theme::{TerminalBackground, Theme};
 use crate::paths::Paths;
 
 #[derive(Debug, clap::Args)]
@@ -46,7 +46,7 @@ pub(super) struct TuiArgs {
     popup: bool,
     /// Colours for this background [default: as COLORFGBG says, else dark]
     #[arg(long, value_enum)]
-    background: Option<Background>,
+    background: Option<TerminalBackground>,
 }
 
 pub(super) fn run(args: &TuiArgs, paths: &Paths) -> anyhow::Result<u8> {

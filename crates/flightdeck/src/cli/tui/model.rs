@@ -15,10 +15,10 @@ use ratatui::layout::{Position, Rect, Size};
 
 use super::alike::{self, Bunches, SplitAsks};
 use super::answers::{self, Choices};
-use super::input::{Input, Purpose};
-use super::keys::Action;
-use super::listing::{Listing, Shown, View, Wishes};
-use super::message::Call;
+use super::input::{Purpose, TextInput};
+use super::keys::{KeyAction, action_of};
+use super::listing::{BoardCounts, Listing, ShownCards, View, Wishes};
+use super::message::DaemonCall;
 use super::theme::Theme;
 use crate::client::BoardMirror;
 
@@ -71,12 +71,12 @@ impl Panel {
         }
     }
 
-    fn call(self, session: SessionId) -> Call {
+    fn call(self, session: SessionId) -> DaemonCall {
         match self {
-            Self::Timeline => Call::Timeline(session),
-            Self::Conversation => Call::Conversation(session),
-            Self::Pane => Call::Pane(session),
-            Self::Why => Call::Why(session),
+            Self::Timeline => DaemonCall::Timeline(session),
+            Self::Conversation => DaemonCall::Conversation(session),
+            Self::Pane => DaemonCall::Pane(session),
+            Self::Why => DaemonCall::Why(session),
         }
     }
 }
@@ -100,7 +100,7 @@ pub(super) struct Details {
     version: i64,
     read_at: Timestamp,
     /// At most one call is under way, so that moving fast through the board asks the daemon only for where it ends.
-    pub(super) under_way: Option<Call>,
+    pub(super) under_way: Option<DaemonCall>,
     /// The whole request, if the card has only a part of it.
     pub(super) whole_ask: Option<Box<AskCard>>,
     whole_ask_tried: Option<AskId>,
@@ -110,7 +110,7 @@ pub(super) struct Details {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum OpenQuestion {
     /// Whether a request that cannot be undone is allowed: a second press of the same key allows it.
-    SecondPress { ask: AskId, key: Action, answer: Box<Answer>, why: String },
+    SecondPress { ask: AskId, key: KeyAction, answer: Box<Answer>, why: String },
     /// Whether to press Esc in the session's pane, or with `stop` to end its client.
     Interrupt { session: SessionId, stop: bool, label: String },
     /// The client would run the text: send it as a command or as text?
@@ -129,7 +129,7 @@ pub(super) struct PendingAnswer {
     pub(super) session: SessionId,
     pub(super) asks: Vec<AskId>,
     pub(super) answer: Box<Answer>,
-    pub(super) key: Action,
+    pub(super) key: KeyAction,
     /// `allowed: git rebase main`
     pub(super) words: String,
     pub(super) due: Timestamp,
@@ -137,22 +137,22 @@ pub(super) struct PendingAnswer {
 
 impl PendingAnswer {
     /// One call for each request.
-    pub(super) fn calls(&self) -> impl Iterator<Item = Call> {
-        let call = |ask: &AskId| Call::Answer { ask: ask.clone(), answer: self.answer.clone() };
+    pub(super) fn calls(&self) -> impl Iterator<Item = DaemonCall> {
+        let call = |ask: &AskId| DaemonCall::Answer { ask: ask.clone(), answer: self.answer.clone() };
         self.asks.iter().map(call)
     }
 }
 
 /// The sentence in the line at the bottom.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Note {
+pub(super) struct FooterNote {
     pub(super) text: String,
     pub(super) is_refusal: bool,
     pub(super) until: Timestamp,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Link {
+pub(super) enum ConnectionState {
     Connecting,
     Live,
     /// Why there is no connection to the daemon.
@@ -186,6 +186,8 @@ pub(super) struct Drawn {
     pub(super) tops: [usize; 3],
     /// How far the details can be scrolled.
     pub(super) scroll_max: usize,
+    /// Whether the details are scrolled back from their end, as a timeline, and not down from their beginning.
+    pub(super) scrolls_back: bool,
     /// The number of sessions that fit a page.
     pub(super) page: usize,
 }
@@ -198,22 +200,24 @@ pub(super) struct Model {
     pub(super) zone: TimeZone,
     pub(super) now: Timestamp,
     pub(super) board: BoardMirror,
-    pub(super) link: Link,
+    pub(super) link: ConnectionState,
     pub(super) wishes: Wishes,
     pub(super) view_wish: Option<View>,
     pub(super) detail_wish: Option<bool>,
     pub(super) listing: Listing,
     listing_is_stale: bool,
+    /// Counted with the listing.
+    pub(super) counts: BoardCounts,
     pub(super) selected: Option<SessionId>,
     /// Its place in the order, for the case that it disappears.
     selected_at: usize,
     pub(super) panel: Panel,
     pub(super) scroll: usize,
     pub(super) details: Details,
-    pub(super) input: Option<Input>,
+    pub(super) input: Option<TextInput>,
     pub(super) question: Option<OpenQuestion>,
     pub(super) pending: Option<PendingAnswer>,
-    pub(super) note: Option<Note>,
+    pub(super) note: Option<FooterNote>,
     pub(super) choices: Choices,
     pub(super) split: SplitAsks,
     /// The first of the requests that are alike whose different inputs are all shown.
@@ -227,11 +231,13 @@ pub(super) struct Model {
     ask_changed_at: Timestamp,
     /// Until then letters are taken for a text whose field did not open.
     typing_until: Timestamp,
+    /// The refused key, if it may be pressed again at once.
+    refused_key: Option<KeyAction>,
 }
 
 impl Model {
     pub(super) fn new(mode: Mode, size: Size, theme: Theme, zone: TimeZone) -> Self {
-        let input = (mode == Mode::Popup).then(|| Input::new(Purpose::Search, ""));
+        let input = (mode == Mode::Popup).then(|| TextInput::new(Purpose::Search, ""));
         let wishes = Wishes { best_match_first: mode == Mode::Popup, ..Wishes::default() };
         Self {
             mode,
@@ -240,12 +246,13 @@ impl Model {
             zone,
             now: Timestamp::default(),
             board: BoardMirror::default(),
-            link: Link::Connecting,
+            link: ConnectionState::Connecting,
             wishes,
             view_wish: None,
             detail_wish: None,
             listing: Listing::default(),
             listing_is_stale: true,
+            counts: BoardCounts::default(),
             selected: None,
             selected_at: 0,
             panel: Panel::Timeline,
@@ -265,6 +272,7 @@ impl Model {
             watched_asks: Vec::new(),
             ask_changed_at: Timestamp::default(),
             typing_until: Timestamp::default(),
+            refused_key: None,
         }
     }
 
@@ -299,6 +307,7 @@ impl Model {
     pub(super) fn refresh(&mut self) {
         if std::mem::take(&mut self.listing_is_stale) {
             self.listing = self.new_listing();
+            self.counts = BoardCounts::new(self.board.cards());
             self.keep_selection();
         }
         self.watch_ask();
@@ -306,7 +315,7 @@ impl Model {
 
     /// A popup picks one session, and a tree shows where each one is: there, requests that are alike stay apart.
     fn new_listing(&self) -> Listing {
-        let shown = Shown::new(self.board.cards(), &self.wishes);
+        let shown = ShownCards::new(self.board.cards(), &self.wishes);
         let bunches = match (self.mode, self.view()) {
             (Mode::Popup, _) | (_, View::Tree) => Bunches::new(),
             _ => alike::bunches(&shown.cards, &self.split, &self.listing.bunches, self.selected.as_ref()),
@@ -390,20 +399,22 @@ impl Model {
     }
 
     /// No text field was opened: what is typed now was meant for it, and must not act on the board.
-    pub(super) fn swallow_typing(&mut self) {
-        self.typing_until = self.now + TYPING_PAUSE;
+    /// The refused key itself, if there is one, may be pressed again.
+    pub(super) fn swallow_typing(&mut self, refused_key: Option<KeyAction>) {
+        (self.typing_until, self.refused_key) = (self.now + TYPING_PAUSE, refused_key);
     }
 
     /// Whether a letter belongs to a text that is typed into a field that did not open. A pause ends such a text.
-    pub(super) fn swallows(&mut self, key: KeyEvent) -> bool {
+    pub(super) fn belongs_to_lost_text(&mut self, key: KeyEvent) -> bool {
         let swallows = self.now < self.typing_until && matches!(key.code, KeyCode::Char(_) | KeyCode::Enter);
-        if swallows {
-            self.swallow_typing();
+        if !swallows || (self.refused_key.is_some() && action_of(key) == self.refused_key) {
+            return false;
         }
-        swallows
+        self.typing_until = self.now + TYPING_PAUSE;
+        true
     }
 
-    pub(super) fn say(&mut self, text: impl Into<String>) {
+    pub(super) fn show_note(&mut self, text: impl Into<String>) {
         self.note = Some(self.new_note(text.into(), false));
     }
 
@@ -411,17 +422,17 @@ impl Model {
         self.note = Some(self.new_note(text.into(), true));
     }
 
-    fn new_note(&self, text: String, is_refusal: bool) -> Note {
+    fn new_note(&self, text: String, is_refusal: bool) -> FooterNote {
         /// Long enough to read a sentence.
         const SHOWN: Millis = Millis::seconds(8);
-        Note { text: flightdeck_core::text::one_line(&text, 400), is_refusal, until: self.now + SHOWN }
+        FooterNote { text: flightdeck_core::text::one_line(&text, 400), is_refusal, until: self.now + SHOWN }
     }
 
     /// The session is read again if it changed since, but not more often than this.
-    pub(super) fn wanted_call(&mut self) -> Option<Call> {
+    pub(super) fn wanted_call(&mut self) -> Option<DaemonCall> {
         /// A busy session changes many times a second.
         const AGAIN_AFTER: Millis = Millis(500);
-        if self.link != Link::Live || self.details.under_way.is_some() || !self.shows_detail() {
+        if self.link != ConnectionState::Live || self.details.under_way.is_some() || !self.shows_detail() {
             return None;
         }
         if let Some(call) = self.wanted_whole_ask() {
@@ -456,13 +467,13 @@ impl Model {
         }
     }
 
-    fn wanted_whole_ask(&mut self) -> Option<Call> {
+    fn wanted_whole_ask(&mut self) -> Option<DaemonCall> {
         let ask = answers::current_ask(self.selected_card()?)?;
         let has_part = super::super::ask_text::is_cut(ask);
         if !has_part || self.details.whole_ask_tried.as_ref() == Some(&ask.id) {
             return None;
         }
-        let call = Call::WholeAsk(ask.id.clone());
+        let call = DaemonCall::WholeAsk(ask.id.clone());
         self.details.whole_ask_tried = Some(ask.id.clone());
         self.details.under_way = Some(call.clone());
         Some(call)
@@ -471,20 +482,5 @@ impl Model {
     /// When the loop must run even if nothing happens.
     pub(super) fn wake_at(&self) -> Option<Timestamp> {
         self.pending.as_ref().map(|pending| pending.due)
-    }
-
-    pub(super) fn parked(&self) -> usize {
-        self.board.cards().filter(|card| card.parked.is_some()).count()
-    }
-
-    /// The sessions that block or ask, and those in each column.
-    pub(super) fn counts(&self) -> (usize, usize, usize) {
-        use flightdeck_core::session::state_name::Group;
-        let count = |is: &dyn Fn(&Card) -> bool| self.board.cards().filter(|card| is(card)).count();
-        (
-            count(&Card::needs_person),
-            count(&|card| card.agent_state.group == Group::Running),
-            count(&|card| card.agent_state.group == Group::Done),
-        )
     }
 }

@@ -2,24 +2,34 @@
 
 use ratatui::backend::Backend;
 use ratatui::buffer::{Buffer, Cell};
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::{Position, Rect, Size};
 use unicode_width::UnicodeWidthStr;
 
 #[derive(Debug)]
 pub(super) struct Painter<B: Backend> {
     backend: B,
     shown: Buffer,
+    /// The frame before, whose memory the next one uses.
+    spare: Buffer,
     cursor: Option<Position>,
 }
 
 impl<B: Backend> Painter<B> {
     pub(super) fn new(backend: B) -> Self {
-        Self { backend, shown: Buffer::empty(Rect::ZERO), cursor: None }
+        Self { backend, shown: Buffer::default(), spare: Buffer::default(), cursor: None }
     }
 
     /// Forgets what is shown, so that the next frame is drawn completely.
     pub(super) fn forget(&mut self) {
-        self.shown = Buffer::empty(Rect::ZERO);
+        self.shown = Buffer::default();
+    }
+
+    /// An empty frame to draw on.
+    pub(super) fn blank_frame(&mut self, size: Size) -> Buffer {
+        let mut frame = std::mem::take(&mut self.spare);
+        frame.resize(Rect::new(0, 0, size.width, size.height));
+        frame.reset();
+        frame
     }
 
     /// True if anything was written. The cursor is shown only where a text is typed.
@@ -31,6 +41,7 @@ impl<B: Backend> Painter<B> {
         }
         let changed = changed_cells(&self.shown, &frame);
         if changed.is_empty() && cursor == self.cursor {
+            self.spare = frame;
             return Ok(false);
         }
         self.backend.draw(changed.into_iter())?;
@@ -43,7 +54,8 @@ impl<B: Backend> Painter<B> {
             None => {}
         }
         self.backend.flush()?;
-        (self.shown, self.cursor) = (frame, cursor);
+        self.spare = std::mem::replace(&mut self.shown, frame);
+        self.cursor = cursor;
         Ok(true)
     }
 

@@ -6,7 +6,7 @@ use flightdeck_core::view::waiting::WaitKind;
 use flightdeck_protocol::sessions::ParkSession;
 use jiff::tz::TimeZone;
 
-use super::message::{Call, Command};
+use super::message::{DaemonCall, TuiCommand};
 use super::model::{Model, OpenQuestion};
 use super::text;
 
@@ -14,12 +14,12 @@ use super::text;
 const MORNING_HOUR: i8 = 8;
 
 /// Asks until when, or takes a parked session back.
-pub(super) fn press(model: &mut Model) -> Vec<Command> {
+pub(super) fn press_park_key(model: &mut Model) -> Vec<TuiCommand> {
     let Some(card) = model.selected_card() else { return Vec::new() };
     let session_id = card.id.clone();
     if card.parked.is_some() {
         let back = ParkSession { session_id, until: None, parked: false };
-        return vec![Command::Call(Call::Park(back))];
+        return vec![TuiCommand::Call(DaemonCall::Park(back))];
     }
     match can_park(card) {
         true => model.question = Some(OpenQuestion::Park(session_id)),
@@ -33,7 +33,7 @@ pub(super) fn can_park(card: &Card) -> bool {
 }
 
 /// Until when the session is parked after this letter: `Some(None)` until its next event, `None` if the letter is no choice.
-pub(super) fn until(letter: char, now: Timestamp, zone: &TimeZone) -> Option<Option<Timestamp>> {
+pub(super) fn parked_until(letter: char, now: Timestamp, zone: &TimeZone) -> Option<Option<Timestamp>> {
     match letter {
         'e' | 'P' => Some(None),
         'h' => Some(Some(now + Millis::hours(1))),
@@ -52,12 +52,12 @@ fn tomorrow_morning(now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
 pub(super) fn done_words(model: &Model, request: &ParkSession) -> String {
     match (request.parked, request.until) {
         (false, _) => "back on the board".to_owned(),
-        (true, until) => words(until, model.now, &model.zone),
+        (true, until) => parked_until_text(until, model.now, &model.zone),
     }
 }
 
 /// `parked until 15:05`, `parked until its next event`.
-pub(super) fn words(until: Option<Timestamp>, now: Timestamp, zone: &TimeZone) -> String {
+pub(super) fn parked_until_text(until: Option<Timestamp>, now: Timestamp, zone: &TimeZone) -> String {
     match until {
         Some(until) => format!("parked until {}", text::moment(until, now, zone)),
         None => "parked until its next event".to_owned(),
@@ -73,11 +73,11 @@ mod tests {
         let at = |text: &str| Timestamp::parse(text).unwrap();
         let check = |zone: &str, now: &str, expected: &str| {
             let zone = TimeZone::posix(zone).unwrap();
-            assert_eq!(until('t', at(now), &zone), Some(Some(at(expected))), "{now}");
+            assert_eq!(parked_until('t', at(now), &zone), Some(Some(at(expected))), "{now}");
         };
         check("UTC0", "2026-11-18T10:30:00.000Z", "2026-11-19T08:00:00.000Z");
         check("JST-9", "2026-11-18T20:30:00.000Z", "2026-11-19T23:00:00.000Z");
         check("CET-1CEST,M3.5.0,M10.5.0/3", "2026-10-24T12:00:00.000Z", "2026-10-25T07:00:00.000Z");
-        assert_eq!(until('x', at("2026-11-18T10:30:00.000Z"), &TimeZone::UTC), None);
+        assert_eq!(parked_until('x', at("2026-11-18T10:30:00.000Z"), &TimeZone::UTC), None);
     }
 }

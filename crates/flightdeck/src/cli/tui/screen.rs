@@ -22,9 +22,9 @@ const FRAME_BYTES: usize = 64 << 10;
 pub(super) type TerminalPainter = Painter<CrosstermBackend<BufWriter<Stdout>>>;
 
 #[derive(Debug)]
-pub(super) struct Screen;
+pub(super) struct TuiScreen;
 
-impl Screen {
+impl TuiScreen {
     pub(super) fn enter() -> io::Result<Self> {
         enable_raw_mode()?;
         let screen = Self;
@@ -59,7 +59,7 @@ impl Screen {
     }
 }
 
-impl Drop for Screen {
+impl Drop for TuiScreen {
     fn drop(&mut self) {
         let mut out = io::stdout();
         // Fails if the terminal is gone; then there is nothing to restore.

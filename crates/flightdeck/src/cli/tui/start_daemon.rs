@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use flightdeck_protocol::daemon::GetStatus;
 
-use crate::client::{Client, ClientError};
+use crate::client::{BlockingClient, ClientError};
 use crate::paths::Paths;
 
 /// Longest start of a daemon, with a large log on a slow disk.
@@ -20,7 +20,7 @@ const ERROR_CHARS_MAX: usize = 2000;
 
 /// A sentence for the person if a daemon was started. `None` if one runs already.
 pub(super) fn ensure(paths: &Paths) -> anyhow::Result<Option<String>> {
-    match Client::connect(paths) {
+    match BlockingClient::connect(paths) {
         Ok(_) => Ok(None),
         Err(ClientError::NotRunning { .. }) => start(paths).map(Some),
         Err(error) => Err(error.into()),
@@ -42,12 +42,9 @@ fn start(paths: &Paths) -> anyhow::Result<String> {
         .context("cannot start the daemon")?;
     let deadline = Instant::now() + START_MAX;
     while Instant::now() < deadline {
-        if let Ok(mut client) = Client::connect(paths) {
+        if let Ok(mut client) = BlockingClient::connect(paths) {
             let url = client.call(&GetStatus {}).map(|status| status.url).unwrap_or_default();
-            return Ok(format!(
-                "no daemon was running: started one, pid {}, {url}; it stays when you leave",
-                daemon.id()
-            ));
+            return Ok(format!("started a daemon (pid {}, {url}); it stays when you leave", daemon.id()));
         }
         if let Some(status) = daemon.try_wait()? {
             bail!("the daemon did not start ({status}): {}", read(&mut errors));

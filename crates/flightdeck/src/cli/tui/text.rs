@@ -10,6 +10,8 @@ use unicode_width::UnicodeWidthChar;
 use super::super::draw;
 use super::super::line::columns;
 
+/// Variation selector 16.
+const EMOJI_STYLE: char = '\u{fe0f}';
 /// Columns of a tab in a tool's input.
 const TAB_COLUMNS: usize = 4;
 
@@ -22,8 +24,8 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
 fn wrap_line(line: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut rest = line;
-    while columns(rest) > width {
-        let (fits, after) = rest.split_at(break_at(rest, width));
+    while let Some(at) = break_at(rest, width) {
+        let (fits, after) = rest.split_at(at);
         lines.push(fits.trim_end().to_owned());
         rest = after.trim_start();
     }
@@ -31,26 +33,39 @@ fn wrap_line(line: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The byte at which a line that is too long is broken: after the last blank that fits, else in the middle of a word.
-fn break_at(line: &str, width: usize) -> usize {
+/// The byte at which a line that is too long is broken: after the last blank that fits, else in the middle of a word. `None` if
+/// all of it fits.
+fn break_at(line: &str, width: usize) -> Option<usize> {
     let mut used = 0;
     let mut blank = None;
+    let mut in_words = false;
+    let (mut start, mut before) = (0, 0);
     for (at, c) in line.char_indices() {
-        if c == ' ' && !line[..at].trim().is_empty() {
-            blank = Some(at);
+        match c {
+            ' ' if in_words => blank = Some(at),
+            ' ' => {}
+            _ => in_words = true,
         }
-        used += c.width().unwrap_or(0);
+        let columns = match c {
+            // The character before it is drawn as an emoji, which has two columns.
+            EMOJI_STYLE => 2_usize.saturating_sub(before),
+            _ => c.width().unwrap_or(0),
+        };
+        if c != EMOJI_STYLE {
+            (start, before) = (at, columns);
+        }
+        used += columns;
         if used > width {
             // A character wider than the line would otherwise never fit.
-            return blank.unwrap_or(at.max(c.len_utf8()));
+            return Some(blank.unwrap_or(if start == 0 { at + c.len_utf8() } else { start }));
         }
     }
-    line.len()
+    None
 }
 
 /// For a session that works or blocks, how long it has been in its state. For any other session, the time of day when it entered
 /// its state. That text does not change, so nothing has to be drawn.
-pub(super) fn since(card: &Card, now: Timestamp, zone: &TimeZone) -> String {
+pub(super) fn in_state_since(card: &Card, now: Timestamp, zone: &TimeZone) -> String {
     let at = card.agent_state.since;
     match is_at_rest(card) {
         false => draw::duration(now - at),
@@ -119,6 +134,14 @@ pub(super) fn fit_end(text: &str, width: usize) -> String {
     format!("{mark}{end}{}", " ".repeat(rest))
 }
 
+/// The text with the paths below the session's folder as they are called there: `src/cart.rs`.
+pub(super) fn short_paths(card: &Card, text: &str) -> String {
+    match card.project.path.as_deref().map(|path| path.trim_end_matches('/')) {
+        Some(folder) if folder.len() > 1 => text.replace(&format!("{folder}/"), ""),
+        _ => text.to_owned(),
+    }
+}
+
 /// The name of the place where a session runs, short: its seat, its worktree, or its project.
 pub(super) fn place_name(card: &Card) -> &str {
     card.seat.name.as_deref().or(card.project.worktree.as_deref()).unwrap_or(&card.project.name)
@@ -150,6 +173,9 @@ mod tests {
         assert_eq!(wrap("a\n\n  b", 9), ["a", "", "  b"]);
         assert_eq!(wrap("", 9), [""]);
         assert_eq!(wrap("🦀🦀🦀", 2), ["🦀", "🦀", "🦀"]);
+        // A heart that is drawn as an emoji has two columns.
+        assert_eq!(wrap("❤\u{fe0f}❤\u{fe0f}", 2), ["❤\u{fe0f}", "❤\u{fe0f}"]);
+        assert_eq!(wrap("❤\u{fe0f}❤\u{fe0f}", 3), ["❤\u{fe0f}", "❤\u{fe0f}"]);
     }
 
     #[test]

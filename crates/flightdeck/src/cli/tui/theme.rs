@@ -7,7 +7,7 @@ use ratatui::style::{Color, Modifier, Style};
 
 /// The colours that fit the terminal's background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Background {
+pub(super) enum TerminalBackground {
     Dark,
     Light,
 }
@@ -16,16 +16,19 @@ pub(super) enum Background {
 pub(super) struct Theme {
     /// False with `NO_COLOR`: only bold, dim and reverse are used.
     pub(super) colour: bool,
-    pub(super) background: Background,
+    pub(super) background: TerminalBackground,
 }
 
 impl Theme {
     /// `NO_COLOR` turns colours off. `COLORFGBG`, which many terminals set, tells a light background from a dark one.
-    pub(super) fn from_environment(wish: Option<Background>, env: impl Fn(&str) -> Option<String>) -> Self {
+    pub(super) fn from_environment(
+        wish: Option<TerminalBackground>,
+        env: impl Fn(&str) -> Option<String>,
+    ) -> Self {
         let no_colour = env("NO_COLOR").is_some_and(|value| !value.is_empty());
         let told = env("COLORFGBG").and_then(|told| told.rsplit(';').next()?.parse::<u8>().ok());
         let is_light = told.is_some_and(|colour| colour == 7 || colour == 15);
-        let detected = if is_light { Background::Light } else { Background::Dark };
+        let detected = if is_light { TerminalBackground::Light } else { TerminalBackground::Dark };
         Self { colour: !no_colour, background: wish.unwrap_or(detected) }
     }
 
@@ -89,8 +92,8 @@ impl Theme {
     fn paint(self, dark: Color, light: Color) -> Style {
         match (self.colour, self.background) {
             (false, _) => Style::new(),
-            (true, Background::Dark) => Style::new().fg(dark),
-            (true, Background::Light) => Style::new().fg(light),
+            (true, TerminalBackground::Dark) => Style::new().fg(dark),
+            (true, TerminalBackground::Light) => Style::new().fg(light),
         }
     }
 }
@@ -108,9 +111,9 @@ mod tests {
     fn the_environment_decides_about_colours_and_background() {
         assert!(!theme(&[("NO_COLOR", "1")]).colour);
         assert!(theme(&[("NO_COLOR", "")]).colour);
-        assert_eq!(theme(&[("COLORFGBG", "0;15")]).background, Background::Light);
-        assert_eq!(theme(&[("COLORFGBG", "15;default;0")]).background, Background::Dark);
-        assert_eq!(theme(&[]).background, Background::Dark);
+        assert_eq!(theme(&[("COLORFGBG", "0;15")]).background, TerminalBackground::Light);
+        assert_eq!(theme(&[("COLORFGBG", "15;default;0")]).background, TerminalBackground::Dark);
+        assert_eq!(theme(&[]).background, TerminalBackground::Dark);
     }
 
     #[test]

@@ -11,11 +11,11 @@ use ratatui::layout::{Position, Size};
 
 use super::super::owner;
 use super::answering;
-use super::input::{Input, Purpose, Typed};
-use super::keys::{Action, action_of, digit_of};
+use super::input::{Purpose, TextInput, Typed};
+use super::keys::{KeyAction, action_of, digit_of};
 use super::listing::{Filter, View};
-use super::message::{Call, Command, Data, Message, Reply};
-use super::model::{Hit, Link, Mode, Model, OpenQuestion, Panel, PanelContent, Totals};
+use super::message::{DaemonCall, Reply, ReplyData, TuiCommand, TuiMessage};
+use super::model::{ConnectionState, Hit, Mode, Model, OpenQuestion, Panel, PanelContent, Totals};
 use super::parking;
 use super::text::place_name;
 use crate::client::ClientError;
@@ -27,73 +27,73 @@ const DOUBLE_CLICK: Millis = Millis(400);
 /// Sessions that one turn of the mouse wheel passes.
 const WHEEL_STEP: isize = 3;
 
-pub(super) fn update(model: &mut Model, now: Timestamp, message: Message) -> Vec<Command> {
+pub(super) fn update(model: &mut Model, now: Timestamp, message: TuiMessage) -> Vec<TuiCommand> {
     model.now = now;
     let mut commands = handle(model, message);
     commands.extend(answering::send_if_due(model));
     if model.note.as_ref().is_some_and(|note| note.until <= now) {
         model.note = None;
     }
-    commands.extend(model.wanted_call().map(Command::Call));
+    commands.extend(model.wanted_call().map(TuiCommand::Call));
     commands.extend(wanted_totals(model));
     commands
 }
 
-fn handle(model: &mut Model, message: Message) -> Vec<Command> {
+fn handle(model: &mut Model, message: TuiMessage) -> Vec<TuiCommand> {
     match message {
-        Message::Key(key) => {
+        TuiMessage::Key(key) => {
             model.refresh();
-            press(model, key)
+            press_key(model, key)
         }
-        Message::Mouse(event) => {
+        TuiMessage::Mouse(event) => {
             model.refresh();
             mouse(model, event)
         }
-        Message::Paste(text) => {
+        TuiMessage::Paste(text) => {
             if let Some(input) = &mut model.input {
                 input.insert(&text);
                 note_typed(model);
             }
             Vec::new()
         }
-        Message::Resize(width, height) => {
+        TuiMessage::Resize(width, height) => {
             model.size = Size { width, height };
             model.forget_listing();
             Vec::new()
         }
-        Message::Change(change) => {
-            model.board.apply(*change);
-            model.link = Link::Live;
+        TuiMessage::Changes(changes) => {
+            changes.into_iter().for_each(|change| model.board.apply(change));
+            model.link = ConnectionState::Live;
             model.forget_listing();
             Vec::new()
         }
-        Message::Lost(why) => {
-            model.link = Link::Lost(why);
+        TuiMessage::Lost(why) => {
+            model.link = ConnectionState::Lost(why);
             Vec::new()
         }
-        Message::Reply(reply) => take_reply(model, *reply),
-        Message::Started(sentence) => {
-            model.say(sentence);
+        TuiMessage::Reply(reply) => take_reply(model, *reply),
+        TuiMessage::Started(sentence) => {
+            model.show_note(sentence);
             Vec::new()
         }
-        Message::Tick => Vec::new(),
+        TuiMessage::Tick => Vec::new(),
     }
 }
 
-fn wanted_totals(model: &mut Model) -> Option<Command> {
+fn wanted_totals(model: &mut Model) -> Option<TuiCommand> {
     let due = model.now - model.totals.read_at >= TOTALS_EVERY;
-    (due && model.link == Link::Live && model.mode == Mode::Full).then(|| {
+    (due && model.link == ConnectionState::Live && model.mode == Mode::Full).then(|| {
         model.totals.read_at = model.now;
-        Command::Call(Call::Totals)
+        TuiCommand::Call(DaemonCall::Totals)
     })
 }
 
-fn press(model: &mut Model, key: KeyEvent) -> Vec<Command> {
+fn press_key(model: &mut Model, key: KeyEvent) -> Vec<TuiCommand> {
     if model.help {
         model.help = false;
         return Vec::new();
     }
-    if model.question.is_none() && model.input.is_none() && model.swallows(key) {
+    if model.question.is_none() && model.input.is_none() && model.belongs_to_lost_text(key) {
         return Vec::new();
     }
     if let Some(question) = model.question.take() {
@@ -107,38 +107,38 @@ fn press(model: &mut Model, key: KeyEvent) -> Vec<Command> {
     if let Some(digit) = digit_of(key) {
         return answering::digit(model, digit);
     }
-    action_of(key).map(|action| act(model, action)).unwrap_or_default()
+    action_of(key).map(|action| do_action(model, action)).unwrap_or_default()
 }
 
-fn act(model: &mut Model, action: Action) -> Vec<Command> {
+fn do_action(model: &mut Model, action: KeyAction) -> Vec<TuiCommand> {
     match action {
-        Action::Down => step(model, 1),
-        Action::Up => step(model, -1),
-        Action::Top => select_at(model, 0),
-        Action::Bottom => select_at(model, usize::MAX),
-        Action::PageDown => step(model, half_page(model)),
-        Action::PageUp => step(model, -half_page(model)),
-        Action::Left => step_column(model, -1),
-        Action::Right => step_column(model, 1),
-        Action::Next => next_in_need(model, 1),
-        Action::Previous => next_in_need(model, -1),
-        Action::ScrollDown => model.scroll = (model.scroll + 1).min(model.drawn.scroll_max),
-        Action::ScrollUp => model.scroll = model.scroll.saturating_sub(1),
-        Action::Search => model.input = Some(Input::new(Purpose::Search, &model.wishes.search)),
-        Action::Filter => change_wish(model, |model| {
+        KeyAction::Down => step(model, 1),
+        KeyAction::Up => step(model, -1),
+        KeyAction::Top => select_at(model, 0),
+        KeyAction::Bottom => select_at(model, usize::MAX),
+        KeyAction::PageDown => step(model, half_page(model)),
+        KeyAction::PageUp => step(model, -half_page(model)),
+        KeyAction::Left => step_column(model, -1),
+        KeyAction::Right => step_column(model, 1),
+        KeyAction::Next => next_in_need(model, 1),
+        KeyAction::Previous => next_in_need(model, -1),
+        KeyAction::ScrollDown => scroll_details(model, 1),
+        KeyAction::ScrollUp => scroll_details(model, -1),
+        KeyAction::Search => model.input = Some(TextInput::new(Purpose::Search, &model.wishes.search)),
+        KeyAction::Filter => change_wish(model, |model| {
             model.wishes.filter = model.wishes.filter.next();
             format!("showing {}", model.wishes.filter.name())
         }),
-        Action::Sort => change_wish(model, |model| {
+        KeyAction::Sort => change_wish(model, |model| {
             model.wishes.sort = model.wishes.sort.next();
             format!("sorted by {}", model.wishes.sort.name())
         }),
-        Action::Grouping => change_wish(model, |model| {
+        KeyAction::Grouping => change_wish(model, |model| {
             let many_hosts = model.board.cards().any(|card| card.owner.is_some());
             model.wishes.grouping = model.wishes.grouping.next(many_hosts);
             format!("grouped {}", model.wishes.grouping.name()).replace("grouped not", "not")
         }),
-        Action::View => change_wish(model, |model| {
+        KeyAction::View => change_wish(model, |model| {
             let next = match model.view() {
                 View::List if model.mode == Mode::Full => View::Columns,
                 View::List | View::Columns => View::Tree,
@@ -151,28 +151,28 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
                 View::Tree => "tree: project, worktree, session, subagents".to_owned(),
             }
         }),
-        Action::Detail => model.detail_wish = Some(!model.shows_detail()),
-        Action::Panel => show_panel(model, model.panel.next()),
-        Action::Why => show_panel(model, Panel::Why),
-        Action::Help => model.help = true,
-        Action::Leave => return leave(model),
-        Action::Redraw => return vec![Command::Redraw],
-        Action::Suspend => return vec![Command::Suspend],
-        Action::Quit => return quit(model),
-        Action::Focus => return focus(model),
-        Action::Prompt => open_prompt(model),
-        Action::Interrupt => ask_to_interrupt(model, false),
-        Action::EndClient => ask_to_interrupt(model, true),
-        Action::Park => return parking::press(model),
-        answer => return answering::press(model, answer),
+        KeyAction::Detail => model.detail_wish = Some(!model.shows_detail()),
+        KeyAction::Panel => show_panel(model, model.panel.next()),
+        KeyAction::Why => show_panel(model, Panel::Why),
+        KeyAction::Help => model.help = true,
+        KeyAction::Leave => return close_one(model),
+        KeyAction::Redraw => return vec![TuiCommand::Redraw],
+        KeyAction::Suspend => return vec![TuiCommand::Suspend],
+        KeyAction::Quit => return quit(model),
+        KeyAction::Focus => return focus(model),
+        KeyAction::Prompt => open_prompt(model),
+        KeyAction::Interrupt => ask_to_interrupt(model, false),
+        KeyAction::EndClient => ask_to_interrupt(model, true),
+        KeyAction::Park => return parking::press_park_key(model),
+        answer => return answering::press_answer_key(model, answer),
     }
     Vec::new()
 }
 
 /// An answer that waits is sent before the program ends.
-fn quit(model: &mut Model) -> Vec<Command> {
+fn quit(model: &mut Model) -> Vec<TuiCommand> {
     let mut commands = answering::send_now(model);
-    commands.push(Command::Quit);
+    commands.push(TuiCommand::Quit);
     commands
 }
 
@@ -234,14 +234,20 @@ fn next_in_need(model: &mut Model, by: isize) {
     };
     match (1..=count).map(|step| &order[at(step)]).find(|id| waits(id)).cloned() {
         Some(id) => model.select(&id),
-        None => model.say("no session waits for you"),
+        None => model.show_note("no session waits for you"),
     }
+}
+
+/// Scrolls the details by these lines, down if positive.
+fn scroll_details(model: &mut Model, by: isize) {
+    let by = if model.drawn.scrolls_back { -by } else { by };
+    model.scroll = model.scroll.saturating_add_signed(by).min(model.drawn.scroll_max);
 }
 
 fn change_wish(model: &mut Model, change: impl FnOnce(&mut Model) -> String) {
     let words = change(model);
     model.forget_listing();
-    model.say(words);
+    model.show_note(words);
 }
 
 fn show_panel(model: &mut Model, panel: Panel) {
@@ -252,21 +258,21 @@ fn show_panel(model: &mut Model, panel: Panel) {
 }
 
 /// Esc closes one thing: the search first, then details that cover the list. A popup closes itself.
-fn leave(model: &mut Model) -> Vec<Command> {
+fn close_one(model: &mut Model) -> Vec<TuiCommand> {
     if !model.wishes.search.is_empty() {
         model.wishes.search.clear();
         model.forget_listing();
     } else if model.mode == Mode::Popup {
-        return vec![Command::Quit];
+        return vec![TuiCommand::Quit];
     } else if model.shows_detail() && !model.has_room_for_detail() {
         model.detail_wish = Some(false);
     }
     Vec::new()
 }
 
-fn focus(model: &mut Model) -> Vec<Command> {
+fn focus(model: &mut Model) -> Vec<TuiCommand> {
     match model.selected.clone() {
-        Some(id) => vec![Command::Call(Call::Focus(id))],
+        Some(id) => vec![TuiCommand::Call(DaemonCall::Focus(id))],
         None => Vec::new(),
     }
 }
@@ -275,14 +281,14 @@ fn open_prompt(model: &mut Model) {
     let Some(card) = model.selected_card() else { return };
     let (id, label) = (card.id.clone(), card.agent_state.label.clone());
     let why_not = match card.takes {
-        Some(TerminalInput::Prompt) => return model.input = Some(Input::new(Purpose::Prompt(id), "")),
+        Some(TerminalInput::Prompt) => return model.input = Some(TextInput::new(Purpose::Prompt(id), "")),
         Some(TerminalInput::Interrupt) => format!("it is not waiting for a prompt ({label})"),
         None if card.ended_at.is_some() => "the session has ended".to_owned(),
         None => owner::refusal(card, "prompt")
             .unwrap_or_else(|| "no tmux pane of this session is known: type in its own terminal".to_owned()),
     };
     model.refuse(why_not);
-    model.swallow_typing();
+    model.swallow_typing(None);
 }
 
 fn ask_to_interrupt(model: &mut Model, stop: bool) {
@@ -303,7 +309,7 @@ fn ask_to_interrupt(model: &mut Model, stop: bool) {
     }
 }
 
-fn answer_question(model: &mut Model, question: OpenQuestion, key: KeyEvent) -> Vec<Command> {
+fn answer_question(model: &mut Model, question: OpenQuestion, key: KeyEvent) -> Vec<TuiCommand> {
     let letter = match key.code {
         KeyCode::Char(c) if key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE => c,
         _ => '\0',
@@ -313,10 +319,10 @@ fn answer_question(model: &mut Model, question: OpenQuestion, key: KeyEvent) -> 
             answering::wait_and_send(model, &ask, first, *answer)
         }
         (OpenQuestion::Interrupt { session, stop, .. }, 'y') => {
-            vec![Command::Call(Call::Interrupt { session, stop })]
+            vec![TuiCommand::Call(DaemonCall::Interrupt { session, stop })]
         }
         (OpenQuestion::Interrupt { session, stop: false, .. }, 'x') => {
-            vec![Command::Call(Call::Interrupt { session, stop: false })]
+            vec![TuiCommand::Call(DaemonCall::Interrupt { session, stop: false })]
         }
         (OpenQuestion::PromptKind(prompt), 'c') => {
             send_prompt(SendPrompt { kind: Some(PromptKind::Command), ..prompt })
@@ -330,32 +336,36 @@ fn answer_question(model: &mut Model, question: OpenQuestion, key: KeyEvent) -> 
         (OpenQuestion::PromptDraft(prompt), 'r') => {
             send_prompt(SendPrompt { draft: Some(Draft::Replace), ..prompt })
         }
-        (OpenQuestion::Suggestion(ask), '1'..='9') => {
-            answering::always(model, &ask, letter.to_digit(10).map_or(0, |digit| digit as usize - 1))
-        }
+        (OpenQuestion::Suggestion(ask), '1'..='9') => answering::allow_with_suggestion(
+            model,
+            &ask,
+            letter.to_digit(10).map_or(0, |digit| digit as usize - 1),
+        ),
         (OpenQuestion::Park(session_id), letter) => park(model, session_id, letter),
         _ => {
-            model.say("left as it is");
+            model.show_note("left as it is");
             Vec::new()
         }
     }
 }
 
-fn park(model: &mut Model, session_id: SessionId, letter: char) -> Vec<Command> {
-    match parking::until(letter, model.now, &model.zone) {
-        Some(until) => vec![Command::Call(Call::Park(ParkSession { session_id, until, parked: true }))],
+fn park(model: &mut Model, session_id: SessionId, letter: char) -> Vec<TuiCommand> {
+    match parking::parked_until(letter, model.now, &model.zone) {
+        Some(until) => {
+            vec![TuiCommand::Call(DaemonCall::Park(ParkSession { session_id, until, parked: true }))]
+        }
         None => {
-            model.say("left as it is");
+            model.show_note("left as it is");
             Vec::new()
         }
     }
 }
 
-fn send_prompt(prompt: SendPrompt) -> Vec<Command> {
-    vec![Command::Call(Call::Prompt(prompt))]
+fn send_prompt(prompt: SendPrompt) -> Vec<TuiCommand> {
+    vec![TuiCommand::Call(DaemonCall::Prompt(prompt))]
 }
 
-fn type_key(model: &mut Model, key: KeyEvent) -> Vec<Command> {
+fn type_key(model: &mut Model, key: KeyEvent) -> Vec<TuiCommand> {
     let Some(input) = &mut model.input else { return Vec::new() };
     let is_search = input.purpose == Purpose::Search;
     let moves = match (key.code, key.modifiers) {
@@ -378,7 +388,7 @@ fn type_key(model: &mut Model, key: KeyEvent) -> Vec<Command> {
 
 /// A search filters while it is typed.
 fn note_typed(model: &mut Model) {
-    if let Some(Input { purpose: Purpose::Search, text, .. }) = &model.input {
+    if let Some(TextInput { purpose: Purpose::Search, text, .. }) = &model.input {
         model.wishes.search = text.trim().to_owned();
         model.forget_listing();
         model.refresh();
@@ -388,18 +398,18 @@ fn note_typed(model: &mut Model) {
     }
 }
 
-fn leave_input(model: &mut Model) -> Vec<Command> {
+fn leave_input(model: &mut Model) -> Vec<TuiCommand> {
     if model.mode == Mode::Popup {
-        return vec![Command::Quit];
+        return vec![TuiCommand::Quit];
     }
-    if let Some(Input { purpose: Purpose::Search, .. }) = model.input.take() {
+    if let Some(TextInput { purpose: Purpose::Search, .. }) = model.input.take() {
         model.wishes.search.clear();
         model.forget_listing();
     }
     Vec::new()
 }
 
-fn finish_input(model: &mut Model) -> Vec<Command> {
+fn finish_input(model: &mut Model) -> Vec<TuiCommand> {
     if model.mode == Mode::Popup {
         return focus(model);
     }
@@ -410,11 +420,11 @@ fn finish_input(model: &mut Model) -> Vec<Command> {
         Purpose::Prompt(session_id) => {
             send_prompt(SendPrompt { session_id, text: input.text, kind: None, draft: None })
         }
-        purpose => answering::finish(model, purpose, &input.text),
+        purpose => answering::finish_text(model, purpose, &input.text),
     }
 }
 
-fn mouse(model: &mut Model, event: MouseEvent) -> Vec<Command> {
+fn mouse(model: &mut Model, event: MouseEvent) -> Vec<TuiCommand> {
     let at = Position { x: event.column, y: event.row };
     let hit = model.drawn.hits.iter().rev().find(|(area, _)| area.contains(at)).map(|(_, hit)| hit.clone());
     let on_detail = matches!(hit, Some(Hit::Detail | Hit::Panel(_)));
@@ -427,12 +437,8 @@ fn mouse(model: &mut Model, event: MouseEvent) -> Vec<Command> {
             "showing parked".to_owned()
         }),
         (MouseEventKind::Down(MouseButton::Left), Some(Hit::Help)) => model.help = true,
-        (MouseEventKind::ScrollDown, _) if on_detail => {
-            model.scroll = (model.scroll + WHEEL_STEP as usize).min(model.drawn.scroll_max);
-        }
-        (MouseEventKind::ScrollUp, _) if on_detail => {
-            model.scroll = model.scroll.saturating_sub(WHEEL_STEP as usize)
-        }
+        (MouseEventKind::ScrollDown, _) if on_detail => scroll_details(model, WHEEL_STEP),
+        (MouseEventKind::ScrollUp, _) if on_detail => scroll_details(model, -WHEEL_STEP),
         (MouseEventKind::ScrollDown, _) => step(model, WHEEL_STEP),
         (MouseEventKind::ScrollUp, _) => step(model, -WHEEL_STEP),
         _ => {}
@@ -440,7 +446,7 @@ fn mouse(model: &mut Model, event: MouseEvent) -> Vec<Command> {
     Vec::new()
 }
 
-fn click(model: &mut Model, id: &SessionId) -> Vec<Command> {
+fn click(model: &mut Model, id: &SessionId) -> Vec<TuiCommand> {
     model.select(id);
     let before = model.last_click.replace((id.clone(), model.now));
     match before {
@@ -449,7 +455,7 @@ fn click(model: &mut Model, id: &SessionId) -> Vec<Command> {
     }
 }
 
-fn take_reply(model: &mut Model, reply: Reply) -> Vec<Command> {
+fn take_reply(model: &mut Model, reply: Reply) -> Vec<TuiCommand> {
     if model.details.under_way.as_ref() == Some(&reply.call) {
         model.details.under_way = None;
     }
@@ -462,63 +468,71 @@ fn take_reply(model: &mut Model, reply: Reply) -> Vec<Command> {
     }
 }
 
-fn take_data(model: &mut Model, call: Call, data: Data) -> Vec<Command> {
+fn take_data(model: &mut Model, call: DaemonCall, data: ReplyData) -> Vec<TuiCommand> {
     let is_shown = match &call {
-        Call::Timeline(id) | Call::Conversation(id) | Call::Pane(id) | Call::Why(id) => {
-            model.details.of.as_ref().is_some_and(|(of, _)| of == id)
-        }
+        DaemonCall::Timeline(id)
+        | DaemonCall::Conversation(id)
+        | DaemonCall::Pane(id)
+        | DaemonCall::Why(id) => model.details.of.as_ref().is_some_and(|(of, _)| of == id),
         _ => false,
     };
     match data {
-        Data::Timeline(page) if is_shown => model.details.content = Some(PanelContent::Timeline(page)),
-        Data::Conversation(page) if is_shown => {
+        ReplyData::Timeline(page) if is_shown => model.details.content = Some(PanelContent::Timeline(page)),
+        ReplyData::Conversation(page) if is_shown => {
             model.details.content = Some(PanelContent::Conversation(page))
         }
-        Data::Pane(screen) if is_shown => model.details.content = Some(PanelContent::Pane(screen)),
-        Data::Why(why) if is_shown => model.details.content = Some(PanelContent::Why(why)),
-        Data::WholeAsk(ask) => model.details.whole_ask = Some(ask),
-        Data::Totals(report) => {
+        ReplyData::Pane(screen) if is_shown => model.details.content = Some(PanelContent::Pane(screen)),
+        ReplyData::Why(why) if is_shown => model.details.content = Some(PanelContent::Why(why)),
+        ReplyData::WholeAsk(ask) => model.details.whole_ask = Some(ask),
+        ReplyData::Totals(report) => {
             model.totals = Totals {
                 today_usd_micros: report.today.usd_micros,
                 five_hour_percent: report.rate_limits.and_then(|limits| Some(limits.five_hour?.percent)),
                 read_at: model.totals.read_at,
             };
         }
-        Data::Focused(_) if model.mode == Mode::Popup => return vec![Command::Quit],
-        Data::Focused(focused) => model.say(focused.message),
-        Data::Pressed(pressed) => model.say(pressed.message),
-        Data::Parked => {
-            if let Call::Park(request) = &call {
-                model.say(parking::done_words(model, request));
+        ReplyData::Focused(_) if model.mode == Mode::Popup => return vec![TuiCommand::Quit],
+        ReplyData::Focused(focused) => model.show_note(focused.message),
+        ReplyData::Pressed(pressed) => model.show_note(pressed.message),
+        ReplyData::Parked => {
+            if let DaemonCall::Park(request) = &call {
+                model.show_note(parking::done_words(model, request));
             }
         }
-        Data::Answered | Data::Timeline(_) | Data::Conversation(_) | Data::Pane(_) | Data::Why(_) => {}
+        ReplyData::Answered
+        | ReplyData::Timeline(_)
+        | ReplyData::Conversation(_)
+        | ReplyData::Pane(_)
+        | ReplyData::Why(_) => {}
     }
     Vec::new()
 }
 
-fn take_failure(model: &mut Model, call: Call, error: ClientError) {
+fn take_failure(model: &mut Model, call: DaemonCall, error: ClientError) {
     let details = match &error {
         ClientError::Refused(refusal) => TerminalRefusal::read(refusal),
         _ => None,
     };
     match (call, details.as_ref().map(|details| details.error)) {
-        (Call::Timeline(_) | Call::Conversation(_) | Call::Pane(_) | Call::Why(_), _) => {
+        (
+            DaemonCall::Timeline(_) | DaemonCall::Conversation(_) | DaemonCall::Pane(_) | DaemonCall::Why(_),
+            _,
+        ) => {
             model.details.content = Some(PanelContent::Failed(error.to_string()));
         }
         // The card has a part of the request; the header has no sums.
-        (Call::WholeAsk(_) | Call::Totals, _) => {}
-        (Call::Prompt(prompt), Some(TerminalRefusalCode::Command)) if prompt.kind.is_none() => {
+        (DaemonCall::WholeAsk(_) | DaemonCall::Totals, _) => {}
+        (DaemonCall::Prompt(prompt), Some(TerminalRefusalCode::Command)) if prompt.kind.is_none() => {
             model.question = Some(OpenQuestion::PromptKind(prompt));
         }
-        (Call::Prompt(prompt), Some(TerminalRefusalCode::Draft))
+        (DaemonCall::Prompt(prompt), Some(TerminalRefusalCode::Draft))
             if prompt.draft.is_none() && details.is_some_and(|details| details.has_choices()) =>
         {
             model.question = Some(OpenQuestion::PromptDraft(prompt));
         }
-        (Call::Prompt(prompt), _) => {
+        (DaemonCall::Prompt(prompt), _) => {
             // The text is not lost: it is in the field again.
-            model.input = Some(Input::new(Purpose::Prompt(prompt.session_id), &prompt.text));
+            model.input = Some(TextInput::new(Purpose::Prompt(prompt.session_id), &prompt.text));
             model.refuse(error.to_string());
         }
         _ => model.refuse(error.to_string()),

@@ -13,10 +13,12 @@ use super::super::{
 };
 use super::from_db;
 
-/// Inserts or updates a row. Does nothing if the assignment begins inside another completed assignment of the same session.
+/// Inserts or updates a row. Does nothing if the assignment begins inside another completed assignment of the same session. A session
+/// has one assignment at a time, so only the previous one can contain the beginning.
 const PUT: &str = "INSERT INTO assignments (id, session_id, project, project_path, state, outcome, opened_at, completed_at, \
      body) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 \
-     WHERE NOT EXISTS (SELECT 1 FROM assignments WHERE session_id = ?2 AND opened_at < ?7 AND completed_at > ?7 AND id <> ?1) \
+     WHERE NOT EXISTS (SELECT 1 FROM (SELECT completed_at FROM assignments WHERE session_id = ?2 AND opened_at < ?7 AND id <> ?1 \
+     ORDER BY opened_at DESC LIMIT 1) WHERE completed_at > ?7) \
      ON CONFLICT (id) DO UPDATE SET session_id = excluded.session_id, project = excluded.project, \
      project_path = excluded.project_path, state = excluded.state, outcome = excluded.outcome, \
      opened_at = excluded.opened_at, completed_at = excluded.completed_at, body = excluded.body";
@@ -47,7 +49,7 @@ pub(super) fn put_in(tx: &Transaction<'_>, rows: &[SessionAssignment]) -> Result
     Ok(())
 }
 
-pub(super) fn put(conn: &mut Connection, rows: &[SessionAssignment]) -> Result<()> {
+pub(super) fn upsert_assignments(conn: &mut Connection, rows: &[SessionAssignment]) -> Result<()> {
     let tx = conn.transaction()?;
     put_in(&tx, rows)?;
     Ok(tx.commit()?)
@@ -141,7 +143,7 @@ pub(super) fn page(conn: &Connection, wanted: &AssignmentsWanted) -> Result<Assi
         return search(select.query(&*arguments)?, wanted);
     }
     let rows = select.query_map(&*arguments, body)?.collect::<Result<Vec<_>, _>>()?;
-    Ok(AssignmentPage::cut(rows.into_iter().flatten().collect(), wanted.limit))
+    Ok(AssignmentPage::from_rows(rows.into_iter().flatten().collect(), wanted.limit))
 }
 
 /// The matching rows among the next [`SEARCHED_ROWS_MAX`]. The page ends where the search ended, also if it found nothing there.
@@ -161,7 +163,7 @@ fn search(mut rows: Rows<'_>, wanted: &AssignmentsWanted) -> Result<AssignmentPa
             break;
         }
     }
-    Ok(AssignmentPage::cut(found, wanted.limit))
+    Ok(AssignmentPage::from_rows(found, wanted.limit))
 }
 
 fn cursor(row: &Row<'_>) -> rusqlite::Result<AssignmentCursor> {
@@ -177,7 +179,7 @@ fn may_match(json: &str, words: &[String]) -> bool {
     words.iter().all(|word| is_escaped(word) || json.contains(word.as_str()))
 }
 
-pub(super) fn one(conn: &Connection, id: &AssignmentId) -> Result<Option<SessionAssignment>> {
+pub(super) fn find_assignment(conn: &Connection, id: &AssignmentId) -> Result<Option<SessionAssignment>> {
     Ok(conn.prepare_cached(ONE)?.query_row([id.as_str()], body).optional()?.flatten())
 }
 
@@ -192,7 +194,7 @@ fn body<T: serde::de::DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<Optio
 }
 
 pub(super) fn messages(conn: &Connection, id: &AssignmentId) -> Result<Option<Messages>> {
-    let Some(row) = one(conn, id)? else { return Ok(None) };
+    let Some(row) = find_assignment(conn, id)? else { return Ok(None) };
     let mut select = conn.prepare_cached(MESSAGES)?;
     let messages: Vec<Option<Message>> = select.query_map([id.as_str()], body)?.collect::<Result<_, _>>()?;
     Ok(Some(row.assignment.messages.filled(messages.into_iter().flatten().collect())))
@@ -226,6 +228,7 @@ pub(super) fn times(conn: &Connection, since: Timestamp) -> Result<Vec<ProjectTi
 #[cfg(test)]
 mod tests {
     use flightdeck_core::assignment::transition::AssignmentState;
+    use rusqlite::StatementStatus;
 
     use super::super::{migrate, transcripts};
     use super::*;
@@ -275,10 +278,37 @@ mod tests {
         assert!(times.contains("COVERING INDEX assignment_times_by_end (to_at>?)"), "{times}");
         let usage = plan(&conn, transcripts::USAGE_BETWEEN);
         assert!(usage.contains("INDEX usage_by_time (session=? AND at>? AND at<?)"), "{usage}");
-        let inside = plan(
-            &conn,
-            "SELECT 1 FROM assignments WHERE session_id = ?2 AND opened_at < ?7 AND completed_at > ?7",
-        );
-        assert!(inside.contains("INDEX assignments_by_session (session_id=? AND opened_at<?)"), "{inside}");
+    }
+
+    /// The steps of SQLite's machine for writing the next assignment of a session that already has some.
+    fn steps_to_put(conn: &Connection, known: i64) -> i32 {
+        let put = |n: i64| {
+            let mut put = conn.prepare_cached(PUT).unwrap();
+            put.reset_status(StatementStatus::VmStep);
+            let (opened, completed) = (n * 10, n * 10 + 5);
+            put.execute(params![
+                format!("a-{n}"),
+                "one",
+                "p",
+                "/w/p",
+                "complete",
+                "completed",
+                opened,
+                completed,
+                "{}"
+            ])
+            .unwrap();
+            put.get_status(StatementStatus::VmStep)
+        };
+        for n in 0..known {
+            put(n);
+        }
+        put(known)
+    }
+
+    #[test]
+    fn an_assignment_is_written_as_fast_in_a_session_with_many() {
+        let (few, many) = (steps_to_put(&database(), 4), steps_to_put(&database(), 2_000));
+        assert!(many < few * 2, "{few} steps after 4 assignments, {many} after 2000");
     }
 }

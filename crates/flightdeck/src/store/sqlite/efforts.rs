@@ -1,6 +1,6 @@
 //! Efforts, windows and messages as tables.
 
-use flightdeck_core::effort::{Effort, EffortMessage, Window};
+use flightdeck_core::effort::{ContextWindow, Effort, EffortMessage};
 use flightdeck_core::ids::{EffortId, WindowId};
 use flightdeck_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
@@ -39,7 +39,7 @@ pub(super) fn put_in(tx: &Transaction<'_>, rows: &[Effort]) -> Result<()> {
     rows.iter().try_for_each(|row| put_one(tx, row))
 }
 
-pub(super) fn put(conn: &mut Connection, rows: &[Effort]) -> Result<()> {
+pub(super) fn upsert_efforts(conn: &mut Connection, rows: &[Effort]) -> Result<()> {
     let tx = conn.transaction()?;
     put_in(&tx, rows)?;
     Ok(tx.commit()?)
@@ -66,7 +66,7 @@ fn put_one(tx: &Transaction<'_>, effort: &Effort) -> Result<()> {
     effort.windows.iter().try_for_each(|window| put_window(tx, &effort.id, window))
 }
 
-fn put_window(tx: &Transaction<'_>, effort: &EffortId, window: &Window) -> Result<()> {
+fn put_window(tx: &Transaction<'_>, effort: &EffortId, window: &ContextWindow) -> Result<()> {
     tx.prepare_cached(PUT_WINDOW)?.execute(params![
         window.id.as_str(),
         effort.as_str(),
@@ -105,15 +105,15 @@ pub(super) fn page(conn: &Connection, wanted: &EffortsWanted) -> Result<EffortPa
     let lifecycle = wanted.lifecycle.map(lifecycle_name);
     let mut select = conn.prepare_cached(PAGE)?;
     let rows = select.query_map(params![lifecycle, at, id, limit], body)?.collect::<Result<Vec<_>, _>>()?;
-    Ok(EffortPage::cut(rows.into_iter().flatten().collect(), wanted.limit))
+    Ok(EffortPage::from_rows(rows.into_iter().flatten().collect(), wanted.limit))
 }
 
-pub(super) fn one(conn: &Connection, id: &EffortId) -> Result<Option<Effort>> {
+pub(super) fn find_effort(conn: &Connection, id: &EffortId) -> Result<Option<Effort>> {
     let mut select = conn.prepare_cached("SELECT body FROM efforts WHERE id = ?1")?;
     Ok(select.query_row([id.as_str()], body).optional()?.flatten())
 }
 
-pub(super) fn window(conn: &Connection, id: &WindowId) -> Result<Option<Window>> {
+pub(super) fn window(conn: &Connection, id: &WindowId) -> Result<Option<ContextWindow>> {
     let mut select = conn.prepare_cached("SELECT body FROM windows WHERE id = ?1")?;
     Ok(select.query_row([id.as_str()], body).optional()?.flatten())
 }

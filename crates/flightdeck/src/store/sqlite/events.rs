@@ -7,7 +7,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, Rows, ToSql, Transaction, TransactionBehavior, params};
 
 use super::super::{
-    Appended, EventPage, EventsNamed, EventsOf, Oldest, PAGE_BYTES_MAX, PAGE_ITEMS_MAX, PageFrom, Result,
+    Appended, EventsNamed, EventsOf, Oldest, PAGE_BYTES_MAX, PAGE_ITEMS_MAX, PageFrom, RecordPage, Result,
     SCAN_EVENTS_MAX, StoreError,
 };
 use super::{Sqlite, explain, from_db, subject, to_db};
@@ -113,7 +113,7 @@ impl ToSql for Json<'_> {
     }
 }
 
-pub(super) fn after(conn: &Connection, after_seq: u64, limit: usize) -> Result<EventPage> {
+pub(super) fn events_after(conn: &Connection, after_seq: u64, limit: usize) -> Result<RecordPage> {
     let mut select = conn.prepare_cached(select!("payload", "WHERE seq > ?1 ORDER BY seq"))?;
     let mut page = Reading::new(limit);
     page.read(select.query([to_db(after_seq)])?)?;
@@ -121,7 +121,12 @@ pub(super) fn after(conn: &Connection, after_seq: u64, limit: usize) -> Result<E
 }
 
 /// Other hosts' events are passed over without being read, a bounded number in one call.
-pub(super) fn own_after(conn: &Connection, after_seq: u64, limit: usize, last_seq: u64) -> Result<EventPage> {
+pub(super) fn own_after(
+    conn: &Connection,
+    after_seq: u64,
+    limit: usize,
+    last_seq: u64,
+) -> Result<RecordPage> {
     let mut select = conn
         .prepare_cached(select!("payload", "WHERE seq > ?1 AND seq <= ?2 AND host IS NULL ORDER BY seq"))?;
     // Retention may have removed the start of the log.
@@ -130,10 +135,16 @@ pub(super) fn own_after(conn: &Connection, after_seq: u64, limit: usize, last_se
     let mut page = Reading::new(limit);
     page.read(select.query(params![to_db(from), to_db(to)])?)?;
     let rest = Some(to).filter(|to| *to < last_seq);
-    Ok(EventPage { next: page.page.next.or(rest), ..page.page })
+    Ok(RecordPage { next: page.page.next.or(rest), ..page.page })
 }
 
-pub(super) fn of_session(conn: &Connection, wanted: &EventsOf, last_seq: u64) -> Result<EventPage> {
+pub(super) fn count_own(conn: &Connection, after_seq: u64, to_seq: u64) -> Result<u64> {
+    let mut count =
+        conn.prepare_cached("SELECT count(*) FROM events WHERE seq > ?1 AND seq <= ?2 AND host IS NULL")?;
+    Ok(from_db(count.query_row([to_db(after_seq), to_db(to_seq)], |row| row.get(0))?))
+}
+
+pub(super) fn of_session(conn: &Connection, wanted: &EventsOf, last_seq: u64) -> Result<RecordPage> {
     let oldest = oldest(conn)?.map_or(0, |o| o.seq);
     let (first, last, edge) = match wanted.from {
         PageFrom::After(seq) => (oldest.max(seq.saturating_add(1)), last_seq, seq),
@@ -163,7 +174,7 @@ pub(super) fn of_session(conn: &Connection, wanted: &EventsOf, last_seq: u64) ->
     Ok(page.page)
 }
 
-pub(super) fn named(conn: &Connection, wanted: EventsNamed, last_seq: u64) -> Result<EventPage> {
+pub(super) fn events_named(conn: &Connection, wanted: EventsNamed, last_seq: u64) -> Result<RecordPage> {
     let mut select = conn.prepare_cached(select!(
         "payload",
         "WHERE seq > ?1 AND seq <= ?2 AND name IN (?3, ?4) ORDER BY seq"
@@ -175,7 +186,7 @@ pub(super) fn named(conn: &Connection, wanted: EventsNamed, last_seq: u64) -> Re
     let mut page = Reading::new(PAGE_ITEMS_MAX);
     page.read(select.query(params![to_db(from), to_db(to), first, second])?)?;
     let rest = Some(to).filter(|to| *to < last_seq);
-    Ok(EventPage { next: page.page.next.or(rest), ..page.page })
+    Ok(RecordPage { next: page.page.next.or(rest), ..page.page })
 }
 
 pub(super) fn find_one(conn: &Connection, seq: u64) -> Result<Option<Record>> {
@@ -200,7 +211,7 @@ pub(super) fn oldest(conn: &Connection) -> Result<Option<Oldest>> {
 /// A page being filled. Statements have no LIMIT: rows are read one at a time, and one more row shows that there is another
 /// page.
 struct Reading {
-    page: EventPage,
+    page: RecordPage,
     limit: usize,
     read: usize,
     bytes: usize,
@@ -209,7 +220,7 @@ struct Reading {
 
 impl Reading {
     fn new(limit: usize) -> Self {
-        Self { page: EventPage::default(), limit, read: 0, bytes: 0, last_seq: None }
+        Self { page: RecordPage::default(), limit, read: 0, bytes: 0, last_seq: None }
     }
 
     fn is_cut(&self) -> bool {
@@ -263,7 +274,7 @@ fn record(row: &Row<'_>) -> Result<Record, BadRow> {
         received_at: Timestamp::from_millis(row.get(3)?),
         source: Source::parse(&source).ok_or(BadRow::Source(source))?,
         name: row.get(5)?,
-        host: row.get::<_, Option<String>>(10)?.map_or(HostId::this(), Into::into),
+        host: row.get::<_, Option<String>>(10)?.map_or(HostId::this_machine(), Into::into),
         subject: subject::from_columns(row.get(6)?, row.get(11)?).map_err(BadRow::Subject)?,
         agent_id: row.get::<_, Option<String>>(7)?.map(Into::into),
         envelope: serde_json::from_slice(text(row, 8)?)?,

@@ -18,7 +18,7 @@ mod tally;
 mod tests;
 mod transcripts;
 
-use flightdeck_core::effort::{Effort, EffortMessage, Window};
+use flightdeck_core::effort::{ContextWindow, Effort, EffortMessage};
 use flightdeck_core::ids::{AssignmentId, EffortId, SessionId, WindowId};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -28,17 +28,18 @@ use flightdeck_core::assignment::Messages;
 use flightdeck_core::log::record::Record;
 use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
-use flightdeck_core::usage::enrichment::Counted;
+use flightdeck_core::usage::enrichment::CountedMessage;
 use rusqlite::{Connection, ErrorCode};
 
 use super::{
-    Appended, AssignmentPage, Assignments, AssignmentsWanted, CompletedCount, EffortPage, Efforts,
-    EffortsWanted, EventLog, EventPage, EventsNamed, EventsOf, FileRead, HostState, HostStates, MessageRow,
-    MessagesWanted, Oldest, Outbox, OutboxEffect, OutboxKey, OutboxRows, PastSessions, ProjectTime, Result,
-    RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot,
-    Snapshots, StoreError, StoredSession, StoredWorkstream, Stretch, TranscriptBatch, Transcripts,
+    Appended, AssignmentPage, Assignments, AssignmentsWanted, CompletedCount, EffortPage, EffortStore,
+    EffortsWanted, EventLog, EventsNamed, EventsOf, FileRead, FleetSnapshot, HostState, HostStates,
+    MessageRow, MessagesWanted, Oldest, OutboxEffect, OutboxKey, OutboxRows, OutboxStore, PastSessions,
+    ProjectTime, RecordPage, Result, RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage,
+    SessionRead, SessionStretch, SessionUsage, Snapshots, StoreError, StoredSession, StoredWorkstream,
+    TranscriptBatch, Transcripts,
 };
-use tally::Tally;
+use tally::StoredTally;
 
 pub(super) use open::open;
 
@@ -47,8 +48,8 @@ pub(super) struct Sqlite {
     conn: Connection,
     path: PathBuf,
     last_seq: u64,
-    tally: Tally,
-    pace: retain::Pace,
+    tally: StoredTally,
+    pace: retain::RetentionPace,
     /// Events were removed since the file was last shrunk.
     shrinking: bool,
     /// The snapshot that is being written.
@@ -56,7 +57,7 @@ pub(super) struct Sqlite {
     /// Its connection closes last, after `conn`.
     checkpointer: checkpoint::Checkpointer,
     /// Dropped after the connections.
-    _lock: open::Lock,
+    _lock: open::DatabaseLock,
 }
 
 impl Sqlite {
@@ -88,11 +89,11 @@ fn disk_is_full(path: &Path) -> bool {
 
 /// A file that exists if the last run met damage: the next start then checks the whole database.
 fn suspect_mark(path: &Path) -> PathBuf {
-    beside(path, ".suspect")
+    with_suffix(path, ".suspect")
 }
 
 /// `flightdeck.db` and `-wal` make `flightdeck.db-wal`.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
@@ -115,17 +116,20 @@ impl EventLog for Sqlite {
     fn append(&mut self, records: &[Record]) -> Result<Vec<Appended>> {
         self.run(|db| db.append_batch(records))
     }
-    fn events_after(&mut self, after_seq: u64, limit: usize) -> Result<EventPage> {
-        self.run(|db| events::after(&db.conn, after_seq, limit))
+    fn events_after(&mut self, after_seq: u64, limit: usize) -> Result<RecordPage> {
+        self.run(|db| events::events_after(&db.conn, after_seq, limit))
     }
-    fn own_events_after(&mut self, after_seq: u64, limit: usize) -> Result<EventPage> {
+    fn own_events_after(&mut self, after_seq: u64, limit: usize) -> Result<RecordPage> {
         self.run(|db| events::own_after(&db.conn, after_seq, limit, db.last_seq))
     }
-    fn events_of(&mut self, wanted: &EventsOf) -> Result<EventPage> {
+    fn count_own_events(&mut self, after_seq: u64, to_seq: u64) -> Result<u64> {
+        self.run(|db| events::count_own(&db.conn, after_seq, to_seq))
+    }
+    fn events_of(&mut self, wanted: &EventsOf) -> Result<RecordPage> {
         self.run(|db| events::of_session(&db.conn, wanted, db.last_seq))
     }
-    fn events_named(&mut self, wanted: EventsNamed) -> Result<EventPage> {
-        self.run(|db| events::named(&db.conn, wanted, db.last_seq))
+    fn events_named(&mut self, wanted: EventsNamed) -> Result<RecordPage> {
+        self.run(|db| events::events_named(&db.conn, wanted, db.last_seq))
     }
     fn event(&mut self, seq: u64) -> Result<Option<Record>> {
         self.run(|db| events::find_one(&db.conn, seq))
@@ -140,7 +144,7 @@ impl EventLog for Sqlite {
         Ok(self.tally.all().clone())
     }
     fn size_bytes(&mut self) -> Result<u64> {
-        Ok(file_bytes(&self.path) + file_bytes(&beside(&self.path, "-wal")))
+        Ok(file_bytes(&self.path) + file_bytes(&with_suffix(&self.path, "-wal")))
     }
     fn retain_step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
         self.run(|db| db.step(now, policy))
@@ -148,7 +152,7 @@ impl EventLog for Sqlite {
 }
 
 impl Snapshots for Sqlite {
-    fn save_step(&mut self, snapshot: &Snapshot) -> Result<SaveStep> {
+    fn save_step(&mut self, snapshot: &FleetSnapshot) -> Result<SaveStep> {
         let step = self.run(|db| db.save_some(snapshot));
         if step.is_err() {
             // Free its space for appends: the disk may be full.
@@ -156,7 +160,7 @@ impl Snapshots for Sqlite {
         }
         step
     }
-    fn latest_snapshot(&mut self, rules_version: &str) -> Result<Option<Snapshot>> {
+    fn latest_snapshot(&mut self, rules_version: &str) -> Result<Option<FleetSnapshot>> {
         self.run(|db| snapshots::latest(&db.conn, rules_version))
     }
 }
@@ -175,13 +179,13 @@ impl PastSessions for Sqlite {
 
 impl Assignments for Sqlite {
     fn put_assignments(&mut self, rows: &[SessionAssignment]) -> Result<()> {
-        self.run(|db| assignments::put(&mut db.conn, rows))
+        self.run(|db| assignments::upsert_assignments(&mut db.conn, rows))
     }
     fn assignments(&mut self, wanted: &AssignmentsWanted) -> Result<AssignmentPage> {
         self.run(|db| assignments::page(&db.conn, wanted))
     }
     fn assignment(&mut self, id: &AssignmentId) -> Result<Option<SessionAssignment>> {
-        self.run(|db| assignments::one(&db.conn, id))
+        self.run(|db| assignments::find_assignment(&db.conn, id))
     }
     fn messages_of(&mut self, id: &AssignmentId) -> Result<Option<Messages>> {
         self.run(|db| assignments::messages(&db.conn, id))
@@ -194,9 +198,9 @@ impl Assignments for Sqlite {
     }
 }
 
-impl Efforts for Sqlite {
+impl EffortStore for Sqlite {
     fn put_efforts(&mut self, rows: &[Effort]) -> Result<()> {
-        self.run(|db| efforts::put(&mut db.conn, rows))
+        self.run(|db| efforts::upsert_efforts(&mut db.conn, rows))
     }
     fn put_effort_messages(&mut self, rows: &[MessageRow]) -> Result<()> {
         self.run(|db| efforts::put_messages(&mut db.conn, rows))
@@ -205,9 +209,9 @@ impl Efforts for Sqlite {
         self.run(|db| efforts::page(&db.conn, wanted))
     }
     fn effort(&mut self, id: &EffortId) -> Result<Option<Effort>> {
-        self.run(|db| efforts::one(&db.conn, id))
+        self.run(|db| efforts::find_effort(&db.conn, id))
     }
-    fn window(&mut self, id: &WindowId) -> Result<Option<Window>> {
+    fn window(&mut self, id: &WindowId) -> Result<Option<ContextWindow>> {
         self.run(|db| efforts::window(&db.conn, id))
     }
     fn workstreams(&mut self, limit: usize) -> Result<Vec<StoredWorkstream>> {
@@ -218,7 +222,7 @@ impl Efforts for Sqlite {
     }
 }
 
-impl Outbox for Sqlite {
+impl OutboxStore for Sqlite {
     fn put_outbox(&mut self, effects: &[OutboxEffect]) -> Result<()> {
         self.run(|db| outbox::upsert(&mut db.conn, effects))
     }
@@ -226,16 +230,16 @@ impl Outbox for Sqlite {
         self.run(|db| outbox::waiting(&db.conn))
     }
     fn finish_outbox(&mut self, done: &[OutboxKey], rows: &OutboxRows) -> Result<()> {
-        self.run(|db| outbox::finish(&mut db.conn, done, rows))
+        self.run(|db| outbox::finish_rows(&mut db.conn, done, rows))
     }
 }
 
 impl HostStates for Sqlite {
     fn put_host_states(&mut self, rows: &[HostState]) -> Result<()> {
-        self.run(|db| host_states::put(&mut db.conn, rows))
+        self.run(|db| host_states::upsert_host_states(&mut db.conn, rows))
     }
     fn host_states(&mut self) -> Result<BTreeMap<String, String>> {
-        self.run(|db| host_states::all(&db.conn))
+        self.run(|db| host_states::read_host_states(&db.conn))
     }
 }
 
@@ -255,7 +259,7 @@ impl Transcripts for Sqlite {
     fn usage_of(&mut self, sessions: &[SessionId]) -> Result<Vec<SessionUsage>> {
         self.run(|db| transcripts::usage(&db.conn, sessions))
     }
-    fn usage_between(&mut self, stretches: &[Stretch]) -> Result<Vec<Option<Vec<Counted>>>> {
+    fn usage_between(&mut self, stretches: &[SessionStretch]) -> Result<Vec<Option<Vec<CountedMessage>>>> {
         self.run(|db| transcripts::usage_between(&db.conn, stretches))
     }
 }

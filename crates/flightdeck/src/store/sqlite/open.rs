@@ -11,8 +11,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
 use super::super::{Result, SetAside, StoreError};
 use super::checkpoint::Checkpointer;
-use super::tally::Tally;
-use super::{Sqlite, beside, explain, file_bytes, from_db, migrate, retain, suspect_mark};
+use super::tally::StoredTally;
+use super::{Sqlite, explain, file_bytes, from_db, migrate, retain, suspect_mark, with_suffix};
 
 /// Three typical events fit into a page. With SQLite's default of 4 KiB half a page would stay empty, and a third more would
 /// be written.
@@ -22,7 +22,7 @@ const CHECK_TIME_MAX: Duration = Duration::from_millis(200);
 /// How long to wait for another program that reads the file (`sqlite3`, a backup).
 const BUSY_TIME_MAX: Duration = Duration::from_secs(2);
 /// The write-ahead log's file is cut to this size after a large transaction.
-const WAL_BYTES_KEPT: i64 = 32 * 1024 * 1024;
+const WAL_BYTES_KEPT: i64 = 64 * 1024 * 1024;
 /// Page cache in KiB. Writes touch few pages: the ends of two trees and one leaf a session.
 const CACHE_KIB: i64 = 4096;
 /// More than the number of statements in the store.
@@ -44,7 +44,7 @@ pub(in super::super) fn open(path: &Path) -> Result<(Sqlite, Option<SetAside>)> 
     let checkpointer = Checkpointer::start(path, &mut conn, connect(path)?)?;
     // The file is sound, or the damaged one was set aside.
     let _ = fs::remove_file(suspect_mark(path));
-    let pace = retain::Pace::default();
+    let pace = retain::RetentionPace::default();
     let path = path.to_owned();
     let (shrinking, unfinished) = (false, None);
     let sqlite =
@@ -54,17 +54,17 @@ pub(in super::super) fn open(path: &Path) -> Result<(Sqlite, Option<SetAside>)> 
 
 /// Released when dropped. Closing the file is not enough: a forked child that has not yet called `exec` still holds it.
 #[derive(Debug)]
-pub(super) struct Lock(File);
+pub(super) struct DatabaseLock(File);
 
-impl Drop for Lock {
+impl Drop for DatabaseLock {
     fn drop(&mut self) {
         // The lock ends with the process at the latest.
         let _ = self.0.unlock();
     }
 }
 
-fn lock(path: &Path) -> Result<Lock> {
-    let lock_path = beside(path, ".lock");
+fn lock(path: &Path) -> Result<DatabaseLock> {
+    let lock_path = with_suffix(path, ".lock");
     let file = OpenOptions::new()
         .create(true)
         .truncate(false)
@@ -73,13 +73,13 @@ fn lock(path: &Path) -> Result<Lock> {
         .open(&lock_path)
         .map_err(StoreError::io("open", &lock_path))?;
     match file.try_lock() {
-        Ok(()) => Ok(Lock(file)),
+        Ok(()) => Ok(DatabaseLock(file)),
         Err(TryLockError::WouldBlock) => Err(StoreError::Busy { path: path.to_owned() }),
         Err(TryLockError::Error(source)) => Err(StoreError::io("lock", &lock_path)(source)),
     }
 }
 
-fn prepare(path: &Path) -> Result<(Connection, u64, Tally)> {
+fn prepare(path: &Path) -> Result<(Connection, u64, StoredTally)> {
     make_private(path)?;
     let mut conn = connect(path)?;
     let version = migrate::version(&conn, path)?;
@@ -89,7 +89,7 @@ fn prepare(path: &Path) -> Result<(Connection, u64, Tally)> {
         conn.pragma_update(None, "page_size", DB_PAGE_BYTES)?;
         conn.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     } else {
-        check(&mut conn, suspect_mark(path).exists())?;
+        check_structure(&mut conn, suspect_mark(path).exists())?;
     }
     set_up(&conn)?;
     migrate::migrate(&mut conn, version).map_err(not_ours)?;
@@ -147,14 +147,14 @@ fn foreign(why: fmt::Arguments<'_>) -> StoreError {
     StoreError::Corrupt { reason: format!("it is not a Flightdeck database: {why}") }
 }
 
-fn load(conn: &Connection) -> Result<(u64, Tally)> {
+fn load(conn: &Connection) -> Result<(u64, StoredTally)> {
     let last_seq = conn.query_row("SELECT coalesce(max(seq), 0) FROM events", [], |row| row.get(0))?;
     let last_seq = from_db(last_seq);
-    Ok((last_seq, Tally::load(conn, last_seq)?))
+    Ok((last_seq, StoredTally::load(conn, last_seq)?))
 }
 
 /// Checks the structure until the time is up, or completely if the last run met damage.
-fn check(conn: &mut Connection, to_the_end: bool) -> Result<()> {
+fn check_structure(conn: &mut Connection, to_the_end: bool) -> Result<()> {
     let started = Instant::now();
     conn.progress_handler(CHECK_STEPS, Some(move || !to_the_end && started.elapsed() > CHECK_TIME_MAX))?;
     let found = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
@@ -169,7 +169,7 @@ fn check(conn: &mut Connection, to_the_end: bool) -> Result<()> {
 
 /// SQLite silently deletes a write-ahead log that it cannot use. This keeps it under another name.
 fn set_aside_stray_wal(path: &Path) -> Result<Option<SetAside>> {
-    let wal = beside(path, "-wal");
+    let wal = with_suffix(path, "-wal");
     let reason = match wal_magic(&wal)? {
         None => return Ok(None),
         Some(_) if file_bytes(path) == 0 => "its database is gone",
@@ -180,7 +180,7 @@ fn set_aside_stray_wal(path: &Path) -> Result<Option<SetAside>> {
             "it is not a write-ahead log"
         }
     };
-    let to = free_name(&beside(&wal, &corrupt_suffix()));
+    let to = free_name(&with_suffix(&wal, &corrupt_suffix()));
     fs::rename(&wal, &to).map_err(StoreError::io("set aside", &wal))?;
     Ok(Some(SetAside { path: to, reason: reason.to_owned() }))
 }
@@ -197,10 +197,10 @@ fn wal_magic(wal: &Path) -> Result<Option<[u8; 4]>> {
 
 /// Renames the three files of a database together, so that they can still be opened for a rescue.
 fn set_aside(path: &Path, reason: String) -> Result<SetAside> {
-    let to = free_name(&beside(path, &corrupt_suffix()));
+    let to = free_name(&with_suffix(path, &corrupt_suffix()));
     for suffix in ["", "-wal", "-shm"] {
-        let from = beside(path, suffix);
-        match fs::rename(&from, beside(&to, suffix)) {
+        let from = with_suffix(path, suffix);
+        match fs::rename(&from, with_suffix(&to, suffix)) {
             Err(e) if e.kind() != ErrorKind::NotFound => return Err(StoreError::io("set aside", from)(e)),
             _ => {}
         }
@@ -214,7 +214,7 @@ fn corrupt_suffix() -> String {
 
 /// Two files of the same second must not overwrite each other.
 fn free_name(wanted: &Path) -> PathBuf {
-    let numbered = (2..).map(|n| beside(wanted, &format!(".{n}")));
+    let numbered = (2..).map(|n| with_suffix(wanted, &format!(".{n}")));
     let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
     names.find(|name| !name.exists()).unwrap_or_else(|| wanted.to_owned())
 }

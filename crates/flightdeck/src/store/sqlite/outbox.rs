@@ -33,7 +33,7 @@ fn effect(row: &Row<'_>) -> rusqlite::Result<OutboxEffect> {
     Ok(OutboxEffect { key, body: row.get(3)?, repeatable: true })
 }
 
-pub(super) fn finish(conn: &mut Connection, done: &[OutboxKey], rows: &OutboxRows) -> Result<()> {
+pub(super) fn finish_rows(conn: &mut Connection, done: &[OutboxKey], rows: &OutboxRows) -> Result<()> {
     let tx = conn.transaction()?;
     sessions::put_in(&tx, &rows.sessions)?;
     assignments::put_in(&tx, &rows.assignments)?;

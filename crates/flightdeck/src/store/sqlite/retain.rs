@@ -21,12 +21,12 @@ const SLACK: u64 = 16;
 
 /// The size of a slice, adapted to how long the last slices took.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
+pub(super) struct RetentionPace {
     rows: usize,
     pages: usize,
 }
 
-impl Default for Pace {
+impl Default for RetentionPace {
     fn default() -> Self {
         Self { rows: SLICE_EVENTS_MAX / 2, pages: SLICE_PAGES_MAX / 2 }
     }
@@ -70,7 +70,7 @@ impl Sqlite {
             return Ok(RetainStep::Wait);
         }
         let started = Instant::now();
-        let doomed = self.doomed(now - policy.max_age, policy)?;
+        let doomed = self.next_to_delete(now - policy.max_age, policy)?;
         if let Some(seq) = doomed.last_seq {
             self.tally.write_if_due(&mut self.conn, self.last_seq, seq)?;
             let removed =
@@ -93,7 +93,7 @@ impl Sqlite {
     }
 
     /// `received_at` never goes back in the log, so the oldest events come first.
-    fn doomed(&self, cutoff: Timestamp, policy: &RetentionPolicy) -> Result<Doomed> {
+    fn next_to_delete(&self, cutoff: Timestamp, policy: &RetentionPolicy) -> Result<Doomed> {
         let keep_after = self.keep_after(policy)?;
         let Room { page_bytes, .. } = self.room()?;
         let mut excess = self.excess_bytes(policy)?;

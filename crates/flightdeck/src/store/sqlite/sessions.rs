@@ -45,7 +45,7 @@ pub(super) fn page(conn: &Connection, before: Option<&SessionCursor>, limit: usi
     let one_more = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
     let mut select = conn.prepare_cached(PAGE)?;
     let sessions = select.query_map(params![at, id, one_more], session)?.collect::<Result<_, _>>()?;
-    Ok(SessionPage::cut(sessions, limit))
+    Ok(SessionPage::from_rows(sessions, limit))
 }
 
 pub(super) fn find_one(conn: &Connection, id: &SessionId) -> Result<Option<StoredSession>> {

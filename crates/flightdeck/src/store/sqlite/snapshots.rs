@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row, Transaction, params};
 
-use super::super::{Result, SNAPSHOTS_KEPT, SaveStep, Snapshot, StoreError};
+use super::super::{FleetSnapshot, Result, SNAPSHOTS_KEPT, SaveStep, StoreError};
 use super::{Sqlite, from_db, outbox, to_db};
 
 /// Parts (of 64 KiB) written or removed in one step; an append waits for at most one.
@@ -16,7 +16,7 @@ pub(super) struct Unfinished {
 }
 
 impl Sqlite {
-    pub(super) fn save_some(&mut self, snapshot: &Snapshot) -> Result<SaveStep> {
+    pub(super) fn save_some(&mut self, snapshot: &FleetSnapshot) -> Result<SaveStep> {
         // Otherwise the write-ahead log grows faster than it is copied, until appends must wait for the disk.
         if self.checkpointer.is_busy() {
             return Ok(SaveStep::More);
@@ -65,7 +65,7 @@ fn begin(conn: &Connection) -> Result<Unfinished> {
 
 fn write(
     tx: &Transaction<'_>,
-    snapshot: &Snapshot,
+    snapshot: &FleetSnapshot,
     Unfinished { id, written }: &Unfinished,
 ) -> Result<usize> {
     let mut insert =
@@ -78,12 +78,12 @@ fn write(
     Ok(count)
 }
 
-pub(super) fn latest(conn: &Connection, rules_version: &str) -> Result<Option<Snapshot>> {
+pub(super) fn latest(conn: &Connection, rules_version: &str) -> Result<Option<FleetSnapshot>> {
     let mut ids =
         conn.prepare_cached("SELECT id FROM snapshots WHERE rules_version = ?1 ORDER BY id DESC")?;
     let ids = ids.query_map([rules_version], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
     for id in ids {
-        if let Some(snapshot) = whole(conn, id)? {
+        if let Some(snapshot) = read_snapshot(conn, id)? {
             return Ok(Some(snapshot));
         }
         tracing::warn!(id, "a snapshot is damaged and was skipped");
@@ -92,7 +92,7 @@ pub(super) fn latest(conn: &Connection, rules_version: &str) -> Result<Option<Sn
 }
 
 /// `None` if the snapshot is damaged.
-fn whole(conn: &Connection, id: i64) -> Result<Option<Snapshot>> {
+fn read_snapshot(conn: &Connection, id: i64) -> Result<Option<FleetSnapshot>> {
     let mut select =
         conn.prepare_cached("SELECT seq, rules_version, checksum FROM snapshots WHERE id = ?1")?;
     let mut parts =
@@ -114,6 +114,6 @@ fn whole(conn: &Connection, id: i64) -> Result<Option<Snapshot>> {
     }
 }
 
-fn snapshot(row: &Row<'_>, body: Vec<u8>) -> rusqlite::Result<Snapshot> {
-    Ok(Snapshot { seq: from_db(row.get(0)?), rules_version: row.get(1)?, body: body.into() })
+fn snapshot(row: &Row<'_>, body: Vec<u8>) -> rusqlite::Result<FleetSnapshot> {
+    Ok(FleetSnapshot { seq: from_db(row.get(0)?), rules_version: row.get(1)?, body: body.into() })
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use flightdeck_core::log::record::Record;
 use rusqlite::{Connection, params};
 
-use super::super::counts::Counts;
+use super::super::counts::StoredCounts;
 use super::super::{Appended, Result};
 use super::{from_db, to_db};
 
@@ -14,21 +14,24 @@ use super::{from_db, to_db};
 const UNWRITTEN_MAX: u64 = 1024;
 
 #[derive(Debug)]
-pub(super) struct Tally {
-    all: Counts,
+pub(super) struct StoredTally {
+    all: StoredCounts,
     unwritten: BTreeMap<String, u64>,
     written_to: u64,
 }
 
-impl Tally {
+impl StoredTally {
     pub(super) fn load(conn: &Connection, last_seq: u64) -> Result<Self> {
         let written_to = from_db(conn.query_row("SELECT seq FROM counted_to", [], |row| row.get(0))?);
         // If another program removed events from the end of the log, counting continues from there.
         let written_to = written_to.min(last_seq);
         let mut select = conn.prepare("SELECT name, total FROM event_counts")?;
         let totals = select.query_map([], |row| Ok((row.get(0)?, from_db(row.get(1)?))))?;
-        let mut tally =
-            Self { all: Counts(totals.collect::<Result<_, _>>()?), unwritten: BTreeMap::new(), written_to };
+        let mut tally = Self {
+            all: StoredCounts(totals.collect::<Result<_, _>>()?),
+            unwritten: BTreeMap::new(),
+            written_to,
+        };
         let mut since = conn.prepare("SELECT name FROM events WHERE seq > ?1 ORDER BY seq")?;
         let mut rows = since.query([to_db(written_to)])?;
         while let Some(row) = rows.next()? {

@@ -7,8 +7,8 @@ use std::{env, fs};
 
 use flightdeck_core::time::Millis;
 
-use super::super::testing::{all, large, record, records, start, stored};
-use super::super::{Parts, RetentionPolicy, SLICE_EVENTS_MAX, Snapshot, Store, Title, TitledBy};
+use super::super::testing::{all_records, large, record, records, start, stored};
+use super::super::{FleetSnapshot, Parts, RetentionPolicy, SLICE_EVENTS_MAX, Store, Title, TitledBy};
 use super::*;
 
 struct Home(tempfile::TempDir);
@@ -21,7 +21,7 @@ impl Home {
         self.0.path().join("flightdeck.db")
     }
     fn wal(&self) -> PathBuf {
-        beside(&self.db(), "-wal")
+        with_suffix(&self.db(), "-wal")
     }
     fn open(&self) -> Sqlite {
         let (sqlite, set_aside) = open(&self.db()).unwrap();
@@ -228,15 +228,15 @@ fn a_full_database_returns_an_error_and_accepts_events_again_once_there_is_space
     assert_eq!(db.counts_by_name().unwrap()["PostToolUse"], 2);
 }
 
-fn save(db: &mut Sqlite, snapshot: &Snapshot) {
+fn save(db: &mut Sqlite, snapshot: &FleetSnapshot) {
     while db.save_step(snapshot).unwrap() != SaveStep::Done {}
 }
 
 /// As large as the snapshot of thousands of sessions.
-fn large_snapshot(seq: u64) -> Snapshot {
+fn large_snapshot(seq: u64) -> FleetSnapshot {
     let mut body = Parts::default();
     (0..500_000_u32).for_each(|n| body.write_all(&n.to_le_bytes()).unwrap());
-    Snapshot { seq, rules_version: "1".into(), body }
+    FleetSnapshot { seq, rules_version: "1".into(), body }
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn a_snapshot_that_was_written_in_one_piece_is_read() {
     let old = home.of_schema(6);
     let snapshot = large_snapshot(7);
     let row = "INSERT INTO snapshots (seq, rules_version, checksum, body) VALUES (7, '1', ?1, ?2)";
-    old.execute(row, rusqlite::params![snapshot.checksum(), snapshot.body.whole()]).unwrap();
+    old.execute(row, rusqlite::params![snapshot.checksum(), snapshot.body.joined()]).unwrap();
     drop(old);
     assert!(home.open().latest_snapshot("1").unwrap() == Some(snapshot));
 }
@@ -298,7 +298,7 @@ fn a_snapshot_that_cannot_be_completed_frees_its_space() {
 fn a_damaged_snapshot_is_skipped_for_the_one_before_it() {
     let home = Home::new();
     let mut db = home.open();
-    let snapshot = |seq| Snapshot { seq, rules_version: "1".into(), body: b"the fleet".to_vec().into() };
+    let snapshot = |seq| FleetSnapshot { seq, rules_version: "1".into(), body: b"the fleet".to_vec().into() };
     save(&mut db, &snapshot(1));
     save(&mut db, &snapshot(2));
     let damage = "UPDATE snapshot_parts SET body = x'00' WHERE snapshot = (SELECT max(id) FROM snapshots)";
@@ -334,7 +334,11 @@ fn own_events_are_found_behind_many_of_other_hosts() {
     assert_eq!(page.records, [stored(many + 1, many + 1), stored(many + 2, many + 2)]);
     let page = db.own_events_after(page.next.unwrap(), 2).unwrap();
     assert_eq!((page.records, page.next), (vec![stored(many + 3, many + 3)], None));
-    assert_eq!(db.own_events_after(many + 3, 2).unwrap(), EventPage::default());
+    assert_eq!(db.own_events_after(many + 3, 2).unwrap(), RecordPage::default());
+    assert_eq!(
+        [(0, many + 3), (1, many + 1), (1, many)].map(|(a, b)| db.count_own_events(a, b).unwrap()),
+        [4, 1, 0]
+    );
 }
 
 #[test]
@@ -463,7 +467,7 @@ fn check_log(home: &Home, acknowledged: u64) {
     let opened = Store::open(&home.db()).unwrap();
     assert_eq!(opened.set_aside, None);
     let log = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-        let log = all(&opened.store, 0).await.unwrap();
+        let log = all_records(&opened.store, 0).await.unwrap();
         opened.store.close().await.unwrap();
         log
     });

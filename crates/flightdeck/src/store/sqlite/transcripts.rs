@@ -2,12 +2,14 @@
 
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::time::Timestamp;
-use flightdeck_core::usage::enrichment::Counted;
+use flightdeck_core::usage::enrichment::CountedMessage;
 use flightdeck_core::usage::price::Usage;
 use flightdeck_core::wire::transcript::MessageKey;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
-use super::super::{FileRead, Result, SessionRead, SessionUsage, Stretch, Title, TitledBy, TranscriptBatch};
+use super::super::{
+    FileRead, Result, SessionRead, SessionStretch, SessionUsage, Title, TitledBy, TranscriptBatch,
+};
 use super::{from_db, to_db};
 
 /// Keeps the title as [`Title::keep`] does.
@@ -139,11 +141,14 @@ pub(super) fn usage(conn: &Connection, sessions: &[SessionId]) -> Result<Vec<Ses
     Ok(all)
 }
 
-pub(super) fn usage_between(conn: &Connection, stretches: &[Stretch]) -> Result<Vec<Option<Vec<Counted>>>> {
+pub(super) fn usage_between(
+    conn: &Connection,
+    stretches: &[SessionStretch],
+) -> Result<Vec<Option<Vec<CountedMessage>>>> {
     let mut find = conn.prepare_cached("SELECT id FROM transcript_sessions WHERE session_id = ?1")?;
     let mut select = conn.prepare_cached(USAGE_BETWEEN)?;
     let mut all = Vec::with_capacity(stretches.len());
-    for Stretch { session_id, from, to } in stretches {
+    for SessionStretch { session_id, from, to } in stretches {
         let id: Option<i64> = find.query_row([session_id.as_str()], |row| row.get(0)).optional()?;
         all.push(match id {
             None => None,
@@ -156,14 +161,14 @@ pub(super) fn usage_between(conn: &Connection, stretches: &[Stretch]) -> Result<
     Ok(all)
 }
 
-fn usage_of(conn: &Connection, id: i64) -> Result<Vec<Counted>> {
+fn usage_of(conn: &Connection, id: i64) -> Result<Vec<CountedMessage>> {
     let mut select = conn.prepare_cached(USAGE_OF)?;
     Ok(select.query_map([id], counted)?.collect::<Result<_, _>>()?)
 }
 
-fn counted(row: &Row<'_>) -> rusqlite::Result<Counted> {
+fn counted(row: &Row<'_>) -> rusqlite::Result<CountedMessage> {
     let n = |column| row.get(column).map(from_db);
-    Ok(Counted {
+    Ok(CountedMessage {
         key: MessageKey(u128::from_be_bytes(row.get(0)?)),
         at: Timestamp::from_millis(row.get(1)?),
         model: row.get(2)?,

@@ -23,14 +23,14 @@ const SEQ: HeaderName = HeaderName::from_static("x-flightdeck-seq");
 const HOLD: &str = "x-flightdeck-hold";
 
 pub(super) async fn live_hook(State(app): State<App>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
-    receive(&app, None, Sender::of(&uri, &headers), &body).await
+    receive(&app, None, Sender::from_request(&uri, &headers), &body).await
 }
 
 /// Receives a hook whose body size is known and within bounds.
 pub(super) async fn plain_hook(app: &App, request: Request) -> Response {
     let (head, body) = request.into_parts();
     match to_bytes(body, HOOK_BODY_BYTES_MAX).await {
-        Ok(body) => receive(app, None, Sender::of(&head.uri, &head.headers), &body).await,
+        Ok(body) => receive(app, None, Sender::from_request(&head.uri, &head.headers), &body).await,
         // Usually the client has closed the connection and does not read this.
         Err(error) => refuse(StatusCode::BAD_REQUEST, format!("the body broke off: {error}")),
     }
@@ -44,7 +44,7 @@ pub(super) async fn named_hook(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    receive(&app, Some(event), Sender::of(&uri, &headers), &body).await
+    receive(&app, Some(event), Sender::from_request(&uri, &headers), &body).await
 }
 
 /// What the request says about its sender.
@@ -57,7 +57,7 @@ struct Sender {
 }
 
 impl Sender {
-    fn of(uri: &Uri, headers: &HeaderMap) -> Self {
+    fn from_request(uri: &Uri, headers: &HeaderMap) -> Self {
         let holds = headers.get(HOLD).is_some_and(|value| value == "1");
         Self { holds, hears_verdict: holds || uri.query().is_some_and(is_query_of_http_handler) }
     }
@@ -76,9 +76,9 @@ async fn receive(app: &App, event: Option<String>, sender: Sender, body: &[u8]) 
     let seq = [(SEQ, HeaderValue::from(received.seq))];
     let verdict = match received.answer {
         HookAnswer::Nothing => None,
-        HookAnswer::Verdict(verdict) => Some(noted_after(app, verdict)),
+        HookAnswer::Verdict(verdict) => Some(body_that_notes_verdict(app, verdict)),
         HookAnswer::Restart(restart) => {
-            restart.over().await;
+            restart.wait_until_accepted().await;
             None
         }
         // If the client closes the connection, this future is dropped, and the hold with it.
@@ -91,7 +91,7 @@ async fn receive(app: &App, event: Option<String>, sender: Sender, body: &[u8]) 
 }
 
 /// The verdict as a body. It is recorded as given when the HTTP server has sent all of it.
-fn noted_after(app: &App, mut verdict: EffortVerdict) -> Body {
+fn body_that_notes_verdict(app: &App, mut verdict: EffortVerdict) -> Body {
     let app = app.clone();
     let json = Bytes::from(std::mem::take(&mut verdict.json));
     let first = stream::once(async move { Ok::<_, Infallible>(json) });

@@ -38,7 +38,7 @@ struct HttpServiceParts {
     routes: Router,
 }
 
-pub fn front(app: App, gate: Arc<Gate>) -> IntoMakeService<HttpService> {
+pub fn http_service(app: App, gate: Arc<Gate>) -> IntoMakeService<HttpService> {
     let routes = routes(app.clone());
     axum::ServiceExt::<Request>::into_make_service(HttpService(Arc::new(HttpServiceParts {
         gate,

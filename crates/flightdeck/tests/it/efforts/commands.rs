@@ -61,7 +61,7 @@ fn a_person_starts_an_effort_logs_hands_over_and_finishes_it() {
     let rpc: Value =
         serde_json::from_str(&run(&["rpc", "effort.show", &format!("{{\"id\":\"{id}\"}}")])).unwrap();
     assert_eq!(rpc["handoff"]["payload"], "where it stands");
-    assert!(run(&["fleet", "status"]).contains("No session"));
+    assert!(run(&["fleet", "status"]).contains("No seat is occupied"));
     assert_eq!(run(&["effort", "finish", "."]), "implement 1 is finished.\n");
     daemon.stop();
 }

@@ -2,6 +2,7 @@
 
 mod commands;
 mod fail_open;
+mod given_up;
 mod requests;
 mod restarts;
 mod script_hooks;
@@ -97,6 +98,10 @@ fn denial(verdict: &Value) -> Option<String> {
     let output = &verdict["hookSpecificOutput"];
     (output["permissionDecision"] == "deny")
         .then(|| output["permissionDecisionReason"].as_str().unwrap().to_owned())
+}
+
+fn nothing_waits(deck: &Deck, id: &str) -> bool {
+    deck.daemon.get(&format!("/api/efforts/{id}")).json()["pending_injections"] == 0
 }
 
 fn context(verdict: &Value) -> String {

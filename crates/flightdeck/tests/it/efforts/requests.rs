@@ -200,6 +200,21 @@ fn a_dry_run_counts_what_the_rules_would_have_denied() {
 }
 
 #[test]
+fn a_dry_run_looks_only_through_the_newest_events() {
+    let mut deck = Deck::new();
+    let id = deck.start();
+    for n in 0..3 {
+        deck.call("s", &format!("t{n}"));
+    }
+    let all = deck.data("guard.test", json!({ "effort": id }));
+    assert_eq!((&all["calls"], &all["since"]), (&json!(3), &Value::Null));
+    let newest = deck.data("guard.test", json!({"effort": id, "events": 2}));
+    assert_eq!(newest["calls"], 2);
+    let second = deck.daemon.get("/api/sessions/s/events").json()["events"][1]["fired_at"].clone();
+    assert_eq!(newest["since"], second);
+}
+
+#[test]
 fn a_restart_gives_the_same_effort() {
     let store = Store::in_memory().unwrap();
     let mut deck = Deck::on(store.clone());

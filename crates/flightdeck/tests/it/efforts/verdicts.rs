@@ -3,7 +3,7 @@
 use flightdeck::store::Store;
 use serde_json::json;
 
-use super::{Deck, bash, context, denial, payload};
+use super::{Deck, bash, context, denial, nothing_waits, payload};
 
 #[test]
 fn the_tenth_call_is_denied_and_a_log_entry_lets_the_agent_go_on() {
@@ -89,14 +89,10 @@ fn a_handoff_reaches_the_next_session_and_survives_a_daemon_that_dies_before() {
     let first = context(&deck.hook("t", "SessionStart", json!({"source": "startup"})));
     assert!(first.contains("NINE OF FOURTEEN") && first.contains("the key moved"), "{first}");
     // The verdict is noted after it was written, and then not given again.
-    let noted = || deck_is_quiet(&deck, &id);
+    let noted = || nothing_waits(&deck, &id);
     flightdeck_e2e::testkit::until("the verdict is noted", || noted().then_some(()));
     let second = context(&deck.hook("u", "SessionStart", json!({"source": "startup"})));
     assert!(!second.contains("NINE OF FOURTEEN") && !second.contains("the key moved"), "{second}");
-}
-
-fn deck_is_quiet(deck: &Deck, id: &str) -> bool {
-    deck.daemon.get(&format!("/api/efforts/{id}")).json()["pending_injections"] == 0
 }
 
 #[test]
@@ -171,12 +167,8 @@ fn a_slash_command_opens_an_effort_where_efforts_are_wanted() {
     let mut deck = Deck::new();
     let expand = json!({"command_name": "implement", "command_args": "the tax engine", "prompt": "/implement the tax engine"});
     let bare = json!({"command_name": "fix", "command_args": "", "prompt": "/fix"});
-    deck.hook("s", "UserPromptExpansion", expand.clone());
-    assert_eq!(
-        deck.data("effort.list", json!({}))["efforts"],
-        json!([]),
-        "not in a directory that never had one"
-    );
+    let elsewhere = tempfile::tempdir().unwrap();
+    deck.hook_in(elsewhere.path(), "t", "UserPromptExpansion", expand.clone(), json!({}));
     std::fs::create_dir(deck.dir().join(".flightdeck")).unwrap();
     deck.hook("s", "UserPromptExpansion", expand);
     let opened = flightdeck_e2e::testkit::until("the effort is there", || {
@@ -190,4 +182,34 @@ fn a_slash_command_opens_an_effort_where_efforts_are_wanted() {
         efforts.as_array()?.iter().find(|effort| effort["skill"] == "fix").cloned()
     });
     assert_eq!(bare["title"], "fix 2", "no title yet");
+    let dirs: Vec<_> = deck.data("effort.list", json!({}))["efforts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|effort| effort["workstream"].clone())
+        .collect();
+    assert_eq!(dirs, vec![json!(deck.dir()); 2], "none in a directory that never had one");
+}
+
+#[test]
+fn a_rule_that_allows_once_stays_used_up_after_a_restart() {
+    let store = Store::in_memory().unwrap();
+    let mut deck = Deck::on(store.clone());
+    let id = deck.start();
+    let when = json!({"field": "/tool_name", "op": "eq", "value": "Bash"});
+    for rule in [
+        json!({"id": "never", "when": when, "then": "deny"}),
+        json!({"id": "one-exception", "when": when, "then": "allow", "once": true, "priority": 1}),
+    ] {
+        deck.data("guard.set", json!({"effort": id, "rule": rule}));
+    }
+    assert!(deck.call("s", "t1").is_null());
+    assert!(denial(&deck.call("s", "t2")).is_some(), "it is stored before the reply");
+    let timeline = deck.daemon.get("/api/sessions/s/events").text();
+    assert!(timeline.contains("Allowed once by guard rule one-exception: Bash: cargo test"), "{timeline}");
+    let dir = deck.dir;
+    let daemon = crate::in_process::InProcessDaemon::builder().store(store).start();
+    let socket = daemon.socket();
+    let mut deck = Deck { daemon, dir, socket };
+    assert!(denial(&deck.call("s", "t3")).is_some());
 }

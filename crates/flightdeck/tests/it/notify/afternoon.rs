@@ -14,10 +14,10 @@ use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::view::{self, card::Card};
 use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_e2e::testkit::until;
-use flightdeck_sim::fleet::{Fleet as Sim, FleetConfig, SimEvent};
+use flightdeck_sim::fleet::{FleetConfig, SimEvent, SimFleet as Sim};
 use serde_json::json;
 
-use super::{NoteServer, script, told, undone};
+use super::{NoteServer, notes_in_file, script, undone};
 use crate::in_process::InProcessDaemon;
 
 /// Real time passes while notes are gathered, so the afternoon uses a short settle time.
@@ -117,7 +117,7 @@ impl Afternoon {
             self.now = self.now.max(at);
             drop(self.mirror.tick(self.now));
             self.deck().set_clock(self.now);
-            // Its reply comes after the timers that are due.
+            // The engine replies after it has run the timers that are due.
             self.deck().append(Vec::new()).unwrap();
             self.looked();
         }
@@ -207,7 +207,7 @@ fn an_afternoon_of_54_sessions_gives_every_target_exactly_the_expected_notes() {
     };
     let expected = sorted(expected);
     assert_eq!(sorted(server.notes()), expected);
-    assert_eq!(sorted(told(&told_file)), expected);
+    assert_eq!(sorted(notes_in_file(&told_file)), expected);
     let status = afternoon.deck.as_ref().unwrap().socket().ask(&json!({"cmd": "status", "args": {}}));
     let failing = &status["data"]["notify"][3];
     assert!(failing["undelivered"].as_u64() > Some(0) && failing["sent"] == 0, "{failing}");

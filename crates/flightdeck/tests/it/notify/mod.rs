@@ -59,7 +59,7 @@ impl NoteServer {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let inside = Arc::new(Inside { status: AtomicU16::new(200), taken: Mutex::default() });
-        let routes = axum::Router::new().fallback(take).with_state(Arc::clone(&inside));
+        let routes = axum::Router::new().fallback(accept_note).with_state(Arc::clone(&inside));
         let addr = runtime.block_on(async {
             let listener = TcpListener::bind(addr).await.unwrap();
             let addr = listener.local_addr().unwrap();
@@ -81,7 +81,7 @@ impl NoteServer {
     }
 }
 
-async fn take(State(inside): State<Arc<Inside>>, headers: HeaderMap, body: String) -> StatusCode {
+async fn accept_note(State(inside): State<Arc<Inside>>, headers: HeaderMap, body: String) -> StatusCode {
     let status = StatusCode::from_u16(inside.status.load(Ordering::SeqCst)).unwrap();
     if status.is_success() {
         inside.taken.lock().unwrap().push((headers, body));
@@ -98,7 +98,7 @@ fn notes_of(message: &Value) -> Vec<String> {
 }
 
 /// `event session` of each note that a program wrote to this file, one message on each line.
-fn told(file: &Path) -> Vec<String> {
+fn notes_in_file(file: &Path) -> Vec<String> {
     let text = fs::read_to_string(file).unwrap_or_default();
     text.lines().flat_map(|line| notes_of(&serde_json::from_str(line).unwrap())).collect()
 }

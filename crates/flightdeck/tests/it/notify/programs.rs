@@ -7,7 +7,7 @@ use std::process::Command;
 use flightdeck_e2e::testkit::{TestDaemon, TestHome, until};
 use serde_json::json;
 
-use super::{NoteServer, script, told, unused_addr};
+use super::{NoteServer, notes_in_file, script, unused_addr};
 use crate::home::test_home;
 
 /// A daemon with this config.toml.
@@ -150,18 +150,20 @@ fn after_kill_9_only_the_target_that_had_not_got_the_note_gets_it() {
     });
     // The mark follows the count; a later note of the same target shows that it is stored.
     end_a_turn(&daemon, "t");
-    until("the second note has come", || (told(&said).len() == 2).then_some(()));
+    until("the second note has come", || (notes_in_file(&said).len() == 2).then_some(()));
     daemon.kill();
     let server = NoteServer::start_at(addr);
     let daemon = up(&home, &bin, &config);
     until("the webhook has both notes", || (server.notes().len() >= 2).then_some(()));
     end_a_turn(&daemon, "u");
     until("the third note has come", || (server.notes().len() >= 3).then_some(()));
-    until("it has reached the command", || told(&said).contains(&"completed u".to_owned()).then_some(()));
+    until("it has reached the command", || {
+        notes_in_file(&said).contains(&"completed u".to_owned()).then_some(())
+    });
     let mut notes = server.notes();
     notes.sort();
     assert_eq!(notes, ["completed s", "completed t", "completed u"]);
     // The mark of the second note may be lost: the daemon was killed just after it was sent.
-    let first: Vec<_> = told(&said).into_iter().filter(|note| note == "completed s").collect();
-    assert_eq!(first.len(), 1, "{:?}", told(&said));
+    let first: Vec<_> = notes_in_file(&said).into_iter().filter(|note| note == "completed s").collect();
+    assert_eq!(first.len(), 1, "{:?}", notes_in_file(&said));
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Heard, answer, asked, asked_all, ended, post};
 use crate::e2e::expect::{agent_permission, idle, permission};
-use crate::e2e::stage::{Seat, Stage};
+use crate::e2e::stage::{ClientSeat, Stage};
 
 pub(in super::super) fn several(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
@@ -13,7 +13,7 @@ pub(in super::super) fn several(s: &mut Stage) -> Result<()> {
     agent(s, &t)
 }
 
-fn two(s: &mut Stage, t: &Seat) -> Result<()> {
+fn two(s: &mut Stage, t: &ClientSeat) -> Result<()> {
     s.prompt(t, "SCRIPT:tworeads one")?;
     s.see(t, "two ask", permission("Read"))?;
     let asks = asked_all(s, t, 2)?;
@@ -31,7 +31,7 @@ fn two(s: &mut Stage, t: &Seat) -> Result<()> {
     heard.wait(s, &["not the second"])
 }
 
-fn agent(s: &mut Stage, t: &Seat) -> Result<()> {
+fn agent(s: &mut Stage, t: &ClientSeat) -> Result<()> {
     let made = s.lab.cwd().join("made-by-subagent.txt");
     s.prompt(t, "SCRIPT:subagent one")?;
     s.see(t, "the agent asks", agent_permission("Bash"))?;

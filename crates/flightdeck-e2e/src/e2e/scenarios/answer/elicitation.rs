@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{DONE, Heard, answer, asked, ended, post, too_late};
 use crate::e2e::expect::{dialog, idle, interrupted, working};
-use crate::e2e::stage::{Seat, Stage};
+use crate::e2e::stage::{ClientSeat, Stage};
 
 /// The client has opened the form within this time.
 const SETTLED: Duration = Duration::from_secs(1);
@@ -61,7 +61,7 @@ pub(in super::super) fn elicitation(s: &mut Stage) -> Result<()> {
     s.see(&t, "goes on", idle())
 }
 
-fn elicited(s: &Stage, t: &Seat) -> Result<Value> {
+fn elicited(s: &Stage, t: &ClientSeat) -> Result<Value> {
     s.prompt(t, "SCRIPT:elicit go")?;
     let ask = asked(s, t)?;
     let shown = (&ask["kind"], &ask["mcp_server_name"], &ask["message"]);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{DONE, answer, bash, ended, made, not_run, post, ran};
 use crate::e2e::expect::{idle, permission};
 use crate::e2e::scenarios::open_asks;
-use crate::e2e::stage::{Seat, Stage};
+use crate::e2e::stage::{ClientSeat, Stage};
 
 /// Short, but long enough to observe: the hold ends five seconds before the client would end the hook.
 const HOLD_SECONDS: &str = "8";
@@ -69,7 +69,7 @@ pub(in super::super) fn daemon_killed(s: &mut Stage) -> Result<()> {
     s.see(&t, "the new daemon answers", idle())
 }
 
-fn still_asks(t: &Seat) -> Result<()> {
+fn still_asks(t: &ClientSeat) -> Result<()> {
     std::thread::sleep(Duration::from_secs(1));
     let screen = t.tui.screen()?;
     ensure!(screen == permission("Bash").screen, "the terminal shows {screen:?}");

@@ -20,22 +20,22 @@ use anyhow::{Context, Result, ensure};
 use flightdeck_sim::client::wait_for;
 use serde_json::{Value, json};
 
-use crate::e2e::stage::{Seat, Stage};
+use crate::e2e::stage::{ClientSeat, Stage};
 
 /// Longest time from an answer to its effect in the client, and from the client's start to its first ask.
 const DONE: Duration = Duration::from_secs(40);
 
 /// The open asks of the session, from its card.
-fn open_asks(s: &Stage, t: &Seat) -> Result<Vec<Value>> {
+fn open_asks(s: &Stage, t: &ClientSeat) -> Result<Vec<Value>> {
     Ok(super::open_asks(&s.card(t)?).cloned().collect())
 }
 
 /// The only open ask.
-fn asked(s: &Stage, t: &Seat) -> Result<Value> {
+fn asked(s: &Stage, t: &ClientSeat) -> Result<Value> {
     asked_all(s, t, 1).map(|mut asks| asks.remove(0))
 }
 
-fn asked_all(s: &Stage, t: &Seat, count: usize) -> Result<Vec<Value>> {
+fn asked_all(s: &Stage, t: &ClientSeat, count: usize) -> Result<Vec<Value>> {
     // A session is not on the board before its first event.
     let asks = || Ok(open_asks(s, t).ok().filter(|asks| asks.len() == count));
     wait_for(&format!("{count} asks on the card"), DONE, asks)
@@ -85,7 +85,7 @@ fn made(s: &Stage) -> PathBuf {
 }
 
 /// A turn in which the client asks before it runs the script `bash`.
-fn bash(s: &Stage, t: &Seat) -> Result<Value> {
+fn bash(s: &Stage, t: &ClientSeat) -> Result<Value> {
     // It may exist from an earlier turn.
     let _ = fs::remove_file(made(s));
     s.prompt(t, "SCRIPT:bash go")?;
@@ -110,15 +110,15 @@ impl Heard {
     }
 
     /// Tool results in the requests since then.
-    fn told(&self, s: &Stage) -> Vec<String> {
+    fn tool_results(&self, s: &Stage) -> Vec<String> {
         s.lab.api().seen().split_off(self.0).into_iter().flat_map(|seen| seen.told).collect()
     }
 
     /// Waits for a tool result that contains all of these.
     fn wait(&self, s: &Stage, parts: &[&str]) -> Result<()> {
         let fits = |told: &String| parts.iter().all(|part| told.contains(part));
-        let told = wait_for("the model to be told", DONE, || Ok(self.told(s).into_iter().find(fits)))
-            .with_context(|| format!("expected {parts:?}, it was told {:?}", self.told(s)))?;
+        let told = wait_for("the model to be told", DONE, || Ok(self.tool_results(s).into_iter().find(fits)))
+            .with_context(|| format!("expected {parts:?}, it was told {:?}", self.tool_results(s)))?;
         println!("  the model was told: {:?}", told.chars().take(160).collect::<String>());
         Ok(())
     }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{DONE, Heard, answer, asked, bash, made, not_run, post, ran, too_late};
 use crate::e2e::expect::{idle, interrupted, permission};
-use crate::e2e::stage::{Seat, Stage};
+use crate::e2e::stage::{ClientSeat, Stage};
 
 pub(in super::super) fn permission_answered(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
@@ -35,7 +35,7 @@ pub(in super::super) fn permission_answered(s: &mut Stage) -> Result<()> {
     let refusal = json!({"decision": "deny", "message": "stop it", "interrupt": true});
     answer(s, &ask, refusal, "denied_and_interrupted")?;
     s.see(&t, "denied, and the turn is over", interrupted())?;
-    ensure!(heard.told(s).is_empty(), "the model went on: {:?}", heard.told(s));
+    ensure!(heard.tool_results(s).is_empty(), "the model went on: {:?}", heard.tool_results(s));
     not_run(s)?;
 
     latency(s, &t)?;
@@ -43,7 +43,7 @@ pub(in super::super) fn permission_answered(s: &mut Stage) -> Result<()> {
 }
 
 /// Allows with a rule that the client suggests; the client does not ask for the same call again.
-fn always(s: &mut Stage, t: &Seat) -> Result<()> {
+fn always(s: &mut Stage, t: &ClientSeat) -> Result<()> {
     let tag = s.lab.cwd().join(".git/refs/tags/made-by-git");
     s.prompt(t, "SCRIPT:tag one")?;
     let ask = asked(s, t)?;
@@ -67,7 +67,7 @@ fn always(s: &mut Stage, t: &Seat) -> Result<()> {
 /// Times an answer is given in [`latency`].
 const ROUNDS: usize = 10;
 /// Prints the time from the click to the first effect of the tool. Only [`DONE`] is a limit: the load of the machine counts too.
-fn latency(s: &mut Stage, t: &Seat) -> Result<()> {
+fn latency(s: &mut Stage, t: &ClientSeat) -> Result<()> {
     let mut took = Vec::new();
     for _ in 0..ROUNDS {
         let ask = bash(s, t)?;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{DONE, Heard, answer, asked};
 use crate::e2e::expect::{idle, permission, plan as plan_ready};
-use crate::e2e::stage::{Seat, Stage};
+use crate::e2e::stage::{ClientSeat, Stage};
 
 pub(in super::super) fn plan_answered(s: &mut Stage) -> Result<()> {
     let t = s.open_with("a", &["--permission-mode", "plan"], &[])?;
@@ -47,7 +47,7 @@ pub(in super::super) fn plan_answered(s: &mut Stage) -> Result<()> {
     Ok(())
 }
 
-fn planned(s: &mut Stage, t: &Seat) -> Result<Value> {
+fn planned(s: &mut Stage, t: &ClientSeat) -> Result<Value> {
     s.prompt(t, "SCRIPT:plan go")?;
     s.see(t, "shows its plan", plan_ready())?;
     let ask = asked(s, t)?;
@@ -56,6 +56,6 @@ fn planned(s: &mut Stage, t: &Seat) -> Result<Value> {
 }
 
 /// The permission mode in the newest hook.
-fn mode(s: &Stage, t: &Seat) -> Result<String> {
+fn mode(s: &Stage, t: &ClientSeat) -> Result<String> {
     Ok(s.card(t)?["permission_mode"].as_str().unwrap_or_default().to_owned())
 }

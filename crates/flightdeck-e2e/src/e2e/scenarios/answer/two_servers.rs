@@ -6,7 +6,7 @@ use flightdeck_sim::client::{Tui, wait_for};
 use super::tui::press;
 use super::{DONE, asked, bash, ended, made, not_run, open_asks, ran};
 use crate::e2e::expect::{idle, permission, question};
-use crate::e2e::stage::{Seat, Stage};
+use crate::e2e::stage::{ClientSeat, Stage};
 
 pub(in super::super) fn told_apart(s: &mut Stage) -> Result<()> {
     let (a, b) = (s.open("a")?, s.open_on_second_server("b")?);
@@ -24,7 +24,12 @@ pub(in super::super) fn told_apart(s: &mut Stage) -> Result<()> {
 }
 
 /// `y` for the client on the second server, while the other one asks a question.
-fn one_asks_and_the_other_answers_a_question(s: &mut Stage, a: &Seat, b: &Seat, deck: &Tui) -> Result<()> {
+fn one_asks_and_the_other_answers_a_question(
+    s: &mut Stage,
+    a: &ClientSeat,
+    b: &ClientSeat,
+    deck: &Tui,
+) -> Result<()> {
     s.prompt(a, "SCRIPT:ask one")?;
     s.see(a, "a question on the first server", question())?;
     let asked_a = asked(s, a)?;
@@ -53,7 +58,7 @@ fn one_asks_and_the_other_answers_a_question(s: &mut Stage, a: &Seat, b: &Seat, 
 }
 
 /// Enter shows the pane on the second server, and moves nothing on the first.
-fn jumps_on_its_own_server(s: &Stage, a: &Seat, b: &Seat, deck: &Tui) -> Result<()> {
+fn jumps_on_its_own_server(s: &Stage, a: &ClientSeat, b: &ClientSeat, deck: &Tui) -> Result<()> {
     let (first, second) = (deck.attach()?, b.tui.attach()?);
     b.tui.open_window()?;
     let before = a.tui.viewers()?;
@@ -69,12 +74,12 @@ fn jumps_on_its_own_server(s: &Stage, a: &Seat, b: &Seat, deck: &Tui) -> Result<
     Ok(())
 }
 
-fn front(seat: &Seat) -> Result<String> {
+fn front(seat: &ClientSeat) -> Result<String> {
     Ok(format!("{} {}", seat.tui.name(), seat.tui.pane()?))
 }
 
 /// The same request on both servers is one line of the TUI, and one key allows both.
-fn both_ask_for_the_same(s: &mut Stage, a: &Seat, b: &Seat, deck: &Tui) -> Result<()> {
+fn both_ask_for_the_same(s: &mut Stage, a: &ClientSeat, b: &ClientSeat, deck: &Tui) -> Result<()> {
     clear_search(deck)?;
     let (asked_a, asked_b) = (bash(s, a)?, bash(s, b)?);
     s.see(a, "asks on the first server", permission("Bash"))?;
@@ -93,7 +98,7 @@ fn both_ask_for_the_same(s: &mut Stage, a: &Seat, b: &Seat, deck: &Tui) -> Resul
 }
 
 /// Selects the session of a terminal by a search for its id.
-fn find(s: &Stage, deck: &Tui, seat: &Seat) -> Result<()> {
+fn find(s: &Stage, deck: &Tui, seat: &ClientSeat) -> Result<()> {
     let id = s.session(seat).context("no session")?;
     clear_search(deck)?;
     deck.press(&["/"])?;
@@ -112,7 +117,7 @@ fn clear_search(deck: &Tui) -> Result<()> {
 }
 
 /// The colour that the daemon wrote for the pane of this terminal on its own server.
-fn coloured(seat: &Seat, status: &str) -> Result<()> {
+fn coloured(seat: &ClientSeat, status: &str) -> Result<()> {
     let written = || seat.tui.display("#{@flightdeck_pane}");
     wait_for(&format!("{status} on {}", seat.tui.name()), DONE, || Ok((written()? == status).then_some(())))
         .with_context(|| format!("the pane says {:?}", written()))?;

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::fleet::{asking, card, dangerous, edit, permission, test_now};
 use super::{Bench, without_reading};
-use crate::cli::tui::message::{Call, Command, Data, Message, Reply};
+use crate::cli::tui::message::{DaemonCall, Reply, ReplyData, TuiCommand, TuiMessage};
 use crate::cli::tui::model::Mode;
 
 /// Each of these texts is on the screen.
@@ -25,13 +25,13 @@ fn shows(bench: &mut Bench, texts: &[&str]) {
     }
 }
 
-fn answered(session: &str, decision: Decision) -> Command {
-    let answer = Box::new(Answer::plain(decision, AnsweredBy::Tui));
-    Command::Call(Call::Answer { ask: format!("ask-{session}").as_str().into(), answer })
+fn answered(session: &str, decision: Decision) -> TuiCommand {
+    let answer = Box::new(Answer::without_details(decision, AnsweredBy::Tui));
+    TuiCommand::Call(DaemonCall::Answer { ask: format!("ask-{session}").as_str().into(), answer })
 }
 
 fn update(bench: &mut Bench, card: Card) {
-    bench.send(Message::Change(Box::new(Change::SessionUpdated { session: Box::new(card) })));
+    bench.change(Change::SessionUpdated { session: Box::new(card) });
     bench.draw();
 }
 
@@ -170,9 +170,7 @@ fn one_that_was_answered_elsewhere_is_left_out() {
     assert_eq!(without_reading(bench.wait(2000)).len(), 4);
     // The session that stands for all is answered in its terminal: its line no longer stands for others.
     let mut bench = Bench::full(five());
-    bench.send(Message::Change(Box::new(Change::SessionUpdated {
-        session: Box::new(card("a", StateName::Acting, "Bash", 1)),
-    })));
+    bench.change(Change::SessionUpdated { session: Box::new(card("a", StateName::Acting, "Bash", 1)) });
     bench.wait(500);
     bench.keys("y");
     assert_eq!(bench.note(), "the selected session asks nothing");
@@ -195,7 +193,7 @@ fn an_idle_session_is_parked_until_an_event_an_hour_or_tomorrow() {
     let hour = test_now() + Millis::hours(1);
     for (keys, until) in [("Pe", None), ("PP", None), ("Ph", Some(hour)), ("Pt", Some(tomorrow))] {
         let mut bench = Bench::full(vec![card("a", StateName::Idle, "Ready", 60)]);
-        assert_eq!(bench.keys(keys), [Command::Call(Call::Park(park("a", until)))], "{keys}");
+        assert_eq!(bench.keys(keys), [TuiCommand::Call(DaemonCall::Park(park("a", until)))], "{keys}");
     }
     let mut bench = Bench::new(Mode::Full, (80, 12), vec![card("a", StateName::Idle, "Ready", 60)]);
     bench.keys("P");
@@ -204,8 +202,8 @@ fn an_idle_session_is_parked_until_an_event_an_hour_or_tomorrow() {
     assert_eq!(bench.keys("x"), []);
     assert_eq!(bench.note(), "left as it is");
     bench.keys("Pt");
-    let call = Call::Park(park("a", Some(tomorrow)));
-    bench.send(Message::Reply(Box::new(Reply { call, result: Ok(Data::Parked) })));
+    let call = DaemonCall::Park(park("a", Some(tomorrow)));
+    bench.send(TuiMessage::Reply(Box::new(Reply { call, result: Ok(ReplyData::Parked) })));
     assert_eq!(bench.note(), "parked until 19 Nov 08:00");
 }
 
@@ -239,14 +237,17 @@ fn parked_sessions_are_folded_counted_found_and_taken_back() {
     bench.keys("ffff");
     shows(&mut bench, &["[only parked]", "NEEDS YOU 2", "[parked until 11:30]"]);
     let back = ParkSession { session_id: "b".into(), until: None, parked: false };
-    assert_eq!(bench.keys("P"), [Command::Call(Call::Park(back.clone()))]);
-    bench.send(Message::Reply(Box::new(Reply { call: Call::Park(back), result: Ok(Data::Parked) })));
+    assert_eq!(bench.keys("P"), [TuiCommand::Call(DaemonCall::Park(back.clone()))]);
+    bench.send(TuiMessage::Reply(Box::new(Reply {
+        call: DaemonCall::Park(back),
+        result: Ok(ReplyData::Parked),
+    })));
     assert_eq!(bench.note(), "back on the board");
     // A click on the folded line shows them too, and the columns count them in the first line.
     let mut bench = Bench::new(Mode::Full, (100, 14), cards.clone());
     let row = bench.screen().lines().position(|line| line.contains("PARKED")).unwrap() as u16;
     let kind = MouseEventKind::Down(MouseButton::Left);
-    bench.send(Message::Mouse(MouseEvent { kind, column: 3, row, modifiers: KeyModifiers::NONE }));
+    bench.send(TuiMessage::Mouse(MouseEvent { kind, column: 3, row, modifiers: KeyModifiers::NONE }));
     bench.draw();
     assert_eq!(bench.model.listing.order.len(), 2);
     let mut bench = Bench::new(Mode::Full, (200, 14), cards);

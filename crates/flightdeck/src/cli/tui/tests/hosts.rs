@@ -6,7 +6,7 @@ use flightdeck_core::view::card::Card;
 
 use super::Bench;
 use super::fleet::{card, on_host, permission, test_now};
-use crate::cli::tui::message::{Call, Command};
+use crate::cli::tui::message::{DaemonCall, TuiCommand};
 use crate::cli::tui::model::Mode;
 
 fn idle(id: &str) -> Card {
@@ -74,7 +74,7 @@ fn a_request_whose_command_is_not_shared_is_denied_but_not_allowed() {
     assert_eq!(bench.note(), "build-2 shares no payloads, so its requests can be allowed only there");
     bench.keys("d");
     let sent = super::without_reading(bench.wait(2000));
-    assert!(matches!(&sent[..], [Command::Call(Call::Answer { .. })]), "{sent:?}");
+    assert!(matches!(&sent[..], [TuiCommand::Call(DaemonCall::Answer { .. })]), "{sent:?}");
 }
 
 #[test]

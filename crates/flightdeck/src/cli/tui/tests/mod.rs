@@ -13,13 +13,12 @@ use flightdeck_protocol::changes::Change;
 use flightdeck_protocol::sessions::Snapshot;
 use jiff::tz::TimeZone;
 use ratatui::backend::TestBackend;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Rect, Size};
+use ratatui::layout::Size;
 
-use super::message::{Command, Message};
+use super::message::{TuiCommand, TuiMessage};
 use super::model::{Mode, Model};
 use super::painter::Painter;
-use super::theme::{Background, Theme};
+use super::theme::{TerminalBackground, Theme};
 use super::update::update;
 use super::view;
 
@@ -32,15 +31,11 @@ struct Bench {
 
 impl Bench {
     fn new(mode: Mode, (width, height): (u16, u16), cards: Vec<Card>) -> Self {
-        let theme = Theme { colour: true, background: Background::Dark };
+        let theme = Theme { colour: true, background: TerminalBackground::Dark };
         let model = Model::new(mode, Size { width, height }, theme, TimeZone::UTC);
         let painter = Painter::new(TestBackend::new(width, height));
         let mut bench = Self { model, now: fleet::test_now() - Millis::seconds(1), painter };
-        bench.send(Message::Change(Box::new(Change::Snapshot(Snapshot {
-            boot: "b".into(),
-            n: 1,
-            sessions: cards,
-        }))));
+        bench.change(Change::Snapshot(Snapshot { boot: "b".into(), n: 1, sessions: cards }));
         bench.draw();
         // Answer keys act only on a request that has been there for a moment.
         bench.wait(1000);
@@ -51,21 +46,25 @@ impl Bench {
         Self::new(Mode::Full, (120, 40), cards)
     }
 
-    fn send(&mut self, message: Message) -> Vec<Command> {
+    fn send(&mut self, message: TuiMessage) -> Vec<TuiCommand> {
         update(&mut self.model, self.now, message)
     }
 
-    fn wait(&mut self, millis: i64) -> Vec<Command> {
-        self.now = self.now + Millis(millis);
-        self.send(Message::Tick)
+    fn change(&mut self, change: Change) {
+        self.send(TuiMessage::Changes(vec![change]));
     }
 
-    fn press(&mut self, code: KeyCode) -> Vec<Command> {
-        self.send(Message::Key(KeyEvent::new(code, KeyModifiers::NONE)))
+    fn wait(&mut self, millis: i64) -> Vec<TuiCommand> {
+        self.now = self.now + Millis(millis);
+        self.send(TuiMessage::Tick)
+    }
+
+    fn press(&mut self, code: KeyCode) -> Vec<TuiCommand> {
+        self.send(TuiMessage::Key(KeyEvent::new(code, KeyModifiers::NONE)))
     }
 
     /// Types each character. Returns the commands of the last one, without what is read for the details.
-    fn keys(&mut self, keys: &str) -> Vec<Command> {
+    fn keys(&mut self, keys: &str) -> Vec<TuiCommand> {
         let pressed = keys.chars().map(|c| self.press(KeyCode::Char(c))).last();
         without_reading(pressed.unwrap_or_default())
     }
@@ -73,8 +72,7 @@ impl Bench {
     /// True if anything was written to the terminal.
     fn draw(&mut self) -> bool {
         self.model.refresh();
-        let size = self.model.size;
-        let mut frame = Buffer::empty(Rect::new(0, 0, size.width, size.height));
+        let mut frame = self.painter.blank_frame(self.model.size);
         self.model.drawn = view::draw(&self.model, &mut frame);
         self.painter.paint(frame, self.model.drawn.cursor).unwrap()
     }
@@ -108,13 +106,17 @@ impl Bench {
 }
 
 /// Without the calls that only read.
-fn without_reading(commands: Vec<Command>) -> Vec<Command> {
-    use super::message::Call;
-    let reads = |command: &Command| {
-        let Command::Call(call) = command else { return false };
+fn without_reading(commands: Vec<TuiCommand>) -> Vec<TuiCommand> {
+    use super::message::DaemonCall;
+    let reads = |command: &TuiCommand| {
+        let TuiCommand::Call(call) = command else { return false };
         !matches!(
             call,
-            Call::Answer { .. } | Call::Prompt(_) | Call::Interrupt { .. } | Call::Focus(_) | Call::Park(_)
+            DaemonCall::Answer { .. }
+                | DaemonCall::Prompt(_)
+                | DaemonCall::Interrupt { .. }
+                | DaemonCall::Focus(_)
+                | DaemonCall::Park(_)
         )
     };
     commands.into_iter().filter(|command| !reads(command)).collect()

@@ -11,10 +11,10 @@ use ratatui::style::{Color, Modifier};
 
 use super::Bench;
 use super::fleet::{card, dangerous, edit, fleet, form, permission, plan, question, test_now};
-use crate::cli::tui::message::{Call, Data, Message, Reply};
+use crate::cli::tui::message::{DaemonCall, Reply, ReplyData, TuiMessage};
 use crate::cli::tui::model::Mode;
 use crate::cli::tui::text::sign;
-use crate::cli::tui::theme::{Background, Theme};
+use crate::cli::tui::theme::{TerminalBackground, Theme};
 
 macro_rules! check {
     ($bench:expr, $name:literal) => {
@@ -22,8 +22,8 @@ macro_rules! check {
     };
 }
 
-fn reply(bench: &mut Bench, call: Call, data: Data) {
-    bench.send(Message::Reply(Box::new(Reply { call, result: Ok(data) })));
+fn reply(bench: &mut Bench, call: DaemonCall, data: ReplyData) {
+    bench.send(TuiMessage::Reply(Box::new(Reply { call, result: Ok(data) })));
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn no_number_of_the_details_is_cut_at_80_by_24() {
     (card.cost, card.turn_count, card.files_touched_total) = (Some(cost), 14, 3);
     (card.lines_added, card.lines_removed) = (1200, 340);
     let screen = Bench::new(Mode::Full, (80, 24), vec![card]).screen();
-    for number in ["opus-5-5", "42% of 200.0k", "$12.34", "turn 14 1:12", "+1200 −340"] {
+    for number in ["opus-5-5", "42% of 200.0k", "$12.34", "turn 14, 1:12", "+1200 −340"] {
         assert!(screen.contains(number), "{number}\n{screen}");
     }
 }
@@ -135,16 +135,16 @@ fn the_panels_show_what_was_read() {
     ];
     let page = ConversationPage { messages, next_before: None, missing: None };
     let waiting = bench.model.details.under_way.clone().unwrap();
-    bench.send(Message::Reply(Box::new(Reply {
+    bench.send(TuiMessage::Reply(Box::new(Reply {
         call: waiting,
         result: Err(crate::client::ClientError::Closed),
     })));
-    reply(&mut bench, Call::Conversation("a".into()), Data::Conversation(page));
+    reply(&mut bench, DaemonCall::Conversation("a".into()), ReplyData::Conversation(page));
     check!(bench, "conversation");
     bench.press(KeyCode::Tab);
     let rows = vec!["● Bash(cargo test)".to_owned(), "  ⎿  Running…".to_owned(), "❯ ".to_owned()];
     bench.wait(1000);
-    reply(&mut bench, Call::Pane("a".into()), Data::Pane(PaneScreen { pane: "%5".into(), rows }));
+    reply(&mut bench, DaemonCall::Pane("a".into()), ReplyData::Pane(PaneScreen { pane: "%5".into(), rows }));
     check!(bench, "pane");
 }
 
@@ -168,7 +168,7 @@ fn what_the_person_types_and_is_asked_stands_at_the_bottom() {
             .ends_with("Interrupt seat-7 (Bash: cargo test -p pay)?   x or y: yes   any other key: no\n")
     );
     bench.keys("n");
-    bench.send(Message::Lost("the daemon closed the connection".into()));
+    bench.send(TuiMessage::Lost("the daemon closed the connection".into()));
     bench.wait(9000);
     check!(bench, "disconnected");
 }
@@ -230,9 +230,11 @@ fn only_what_needs_the_person_blinks_and_what_rests_is_dim() {
 
 #[test]
 fn a_theme_uses_only_the_terminals_own_colours_and_no_background() {
-    for (colour, background) in
-        [(true, Background::Dark), (true, Background::Light), (false, Background::Dark)]
-    {
+    for (colour, background) in [
+        (true, TerminalBackground::Dark),
+        (true, TerminalBackground::Light),
+        (false, TerminalBackground::Dark),
+    ] {
         let mut bench = Bench::full(fleet());
         bench.model.theme = Theme { colour, background };
         bench.screen();
@@ -242,7 +244,10 @@ fn a_theme_uses_only_the_terminals_own_colours_and_no_background() {
             assert!(!matches!(cell.fg, Color::Rgb(..) | Color::Indexed(_)));
             assert!(colour || cell.fg == Color::Reset);
             // Bright yellow is not readable on white.
-            assert!(background == Background::Dark || !matches!(cell.fg, Color::LightYellow | Color::Yellow));
+            assert!(
+                background == TerminalBackground::Dark
+                    || !matches!(cell.fg, Color::LightYellow | Color::Yellow)
+            );
         }
     }
 }
@@ -253,10 +258,57 @@ fn a_resize_changes_the_view_and_keeps_the_selection() {
     bench.keys("jj");
     let selected = bench.selected().to_owned();
     for (width, height) in [(80, 24), (40, 10), (300, 80), (100, 30)] {
-        bench.send(Message::Resize(width, height));
+        bench.send(TuiMessage::Resize(width, height));
         bench.painter = super::Painter::new(ratatui::backend::TestBackend::new(width, height));
         bench.now = bench.now + Millis(10);
         assert_eq!(bench.screen().lines().count(), usize::from(height));
         assert_eq!(bench.selected(), selected);
     }
+}
+
+#[test]
+fn a_chosen_view_is_named_in_full_before_the_sums_at_80_columns() {
+    let mut bench = Bench::new(Mode::Full, (80, 24), fleet());
+    bench.model.totals.today_usd_micros = 94_510_000;
+    assert!(bench.screen().contains("$94.51 today"));
+    bench.keys("fc");
+    let first = bench.screen().lines().next().unwrap().to_owned();
+    assert!(first.contains("[only needs you]  [by project]"), "{first}");
+    assert!(first.ends_with("?"), "{first}");
+}
+
+#[test]
+fn a_narrow_column_names_the_place_and_the_numbers() {
+    let mut card = permission("a");
+    card.context = Some(Context { tokens: 84_000, window: Some(200_000), percent: Some(42.0) });
+    let cost = Cost {
+        usd_micros: 12_340_000,
+        client_usd_micros: None,
+        unpriced_models: Vec::new(),
+        by_model: Vec::new(),
+    };
+    card.cost = Some(cost);
+    let mut bench = Bench::new(Mode::Full, (80, 24), vec![card]);
+    bench.keys("v");
+    let screen = bench.screen();
+    assert!(screen.contains("storefront  42% $12.34"), "{screen}");
+}
+
+#[test]
+fn a_long_activity_leaves_the_time_in_the_details_and_paths_are_short() {
+    let label = format!("Edit: /w/shop/{}/cart.rs", "deep/".repeat(12).trim_end_matches('/'));
+    let mut bench = Bench::new(Mode::Full, (80, 24), vec![card("a", StateName::Acting, &label, 9)]);
+    let screen = bench.screen();
+    let state = screen.lines().find(|line| line.contains("│ ▸ Edit: deep/deep")).unwrap();
+    assert!(state.ends_with("…  0:09"), "{state}");
+}
+
+#[test]
+fn sessions_that_are_alike_are_counted_beside_a_short_name() {
+    let mut bench = Bench::new(Mode::Full, (80, 24), vec![permission("a"), permission("b")]);
+    let screen = bench.screen();
+    assert!(screen.contains("…front +1"), "{screen}");
+    assert_eq!(screen.matches("u one by one").count(), 2, "in the details and at the bottom: {screen}");
+    let mut bench = Bench::new(Mode::Full, (120, 24), vec![permission("a"), permission("b")]);
+    assert!(bench.screen().contains("2 sessions"));
 }

@@ -1,8 +1,9 @@
 //! A request in full, with the keys that answer it.
 
 use flightdeck_core::approval::card::{AskCard, Question};
+use flightdeck_core::approval::form::form_fields;
 use flightdeck_core::approval::resolution::NeedKind;
-use flightdeck_core::text::plain;
+use flightdeck_core::text::without_controls;
 use flightdeck_core::view::card::Card;
 use ratatui::style::Style;
 use serde_json::{Map, Value};
@@ -14,16 +15,17 @@ use super::super::super::suggestion_text;
 use super::super::alike;
 use super::super::answering::INPUTS_FIRST;
 use super::super::answers::{self, needs_second_press};
-use super::super::keys::{Action, shown_key};
+use super::super::input::field_words;
+use super::super::keys::{KeyAction, shown_key};
 use super::super::model::Model;
 use super::super::text::{place_name, wrap};
-use super::canvas::{Line, Span};
+use super::canvas::{StyledLine, StyledText, width};
 
 /// Lines around a change that are the same before and after it.
 const CONTEXT_LINES: usize = 2;
 
-pub(super) fn lines(model: &Model, ask: &AskCard, width: usize) -> Vec<Line> {
-    let mut page = Page { model, width, lines: Vec::new() };
+pub(super) fn lines(model: &Model, ask: &AskCard, width: usize) -> Vec<StyledLine> {
+    let mut page = AskPage { model, width, lines: Vec::new() };
     page.origin(ask);
     match ask.kind {
         NeedKind::Permission => page.input(ask.tool_input.as_ref(), 0),
@@ -39,9 +41,22 @@ pub(super) fn lines(model: &Model, ask: &AskCard, width: usize) -> Vec<Line> {
     page.lines
 }
 
+/// What is asked, in a few words; the request itself follows.
+pub(super) fn ask_heading(card: &Card, ask: &AskCard) -> String {
+    let questions = ask.questions.as_ref().map_or(0, Vec::len);
+    match (ask.kind, &ask.mcp_server_name) {
+        (NeedKind::Permission, _) => card.status.reason.as_ref().unwrap_or(&card.agent_state.label).clone(),
+        (NeedKind::Question, _) if questions > 1 => format!("Asks {questions} questions"),
+        (NeedKind::Question, _) => "Asks a question".to_owned(),
+        (NeedKind::Plan, _) => "Plan to approve".to_owned(),
+        (NeedKind::Elicitation, Some(server)) => format!("{server} asks for input"),
+        (NeedKind::Elicitation, None) => "An MCP server asks for input".to_owned(),
+    }
+}
+
 /// Requests that are alike: each different input with the sessions that ask for it, and the keys that answer all.
-pub(super) fn alike_lines(model: &Model, bunch: &[&Card], width: usize) -> Vec<Line> {
-    let mut page = Page { model, width, lines: Vec::new() };
+pub(super) fn alike_lines(model: &Model, bunch: &[&Card], width: usize) -> Vec<StyledLine> {
+    let mut page = AskPage { model, width, lines: Vec::new() };
     let inputs = alike::by_input(bunch);
     let leader = bunch.first().and_then(|card| alike::plain_ask(card)).map(|ask| &ask.id);
     let shows_all = leader.is_some() && leader == model.all_inputs_of.as_ref();
@@ -56,7 +71,7 @@ pub(super) fn alike_lines(model: &Model, bunch: &[&Card], width: usize) -> Vec<L
         page.text(&names.join(", "), 4, model.theme.dim());
     }
     if shown < inputs.len() {
-        let more = format!("+{} more: {} shows them", inputs.len() - shown, shown_key(Action::Allow));
+        let more = format!("+{} more: {} shows them", inputs.len() - shown, shown_key(KeyAction::Allow));
         page.text(&more, 2, model.theme.accent());
     }
     page.keys_for_all(bunch.len());
@@ -64,13 +79,13 @@ pub(super) fn alike_lines(model: &Model, bunch: &[&Card], width: usize) -> Vec<L
 }
 
 /// Lines that are added one after the other.
-struct Page<'a> {
+struct AskPage<'a> {
     model: &'a Model,
     width: usize,
-    lines: Vec<Line>,
+    lines: Vec<StyledLine>,
 }
 
-impl Page<'_> {
+impl AskPage<'_> {
     fn text(&mut self, text: &str, indent: usize, style: Style) {
         self.marked(text, indent, "", style);
     }
@@ -78,10 +93,10 @@ impl Page<'_> {
     /// Each line of the text with a mark before it; wrapped lines continue below the text.
     fn marked(&mut self, text: &str, indent: usize, mark: &str, style: Style) {
         let wide = self.width.saturating_sub(indent + mark.chars().count());
-        for line in plain(text).trim_end().split('\n') {
+        for line in without_controls(text).trim_end().split('\n') {
             for (n, part) in wrap(line, wide).into_iter().enumerate() {
                 let mark = if n == 0 { mark.to_owned() } else { " ".repeat(mark.chars().count()) };
-                self.lines.push(vec![Span::new(format!("{}{mark}{part}", " ".repeat(indent)), style)]);
+                self.lines.push(vec![StyledText::new(format!("{}{mark}{part}", " ".repeat(indent)), style)]);
             }
         }
     }
@@ -196,22 +211,16 @@ impl Page<'_> {
         if let Some(url) = &ask.url {
             self.text(url, 2, self.model.theme.strong());
         }
-        let properties =
-            ask.requested_schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
-        for (name, property) in properties.into_iter().flatten() {
-            let text = |key: &str| property.get(key).and_then(Value::as_str).unwrap_or_default();
-            self.text(
-                &format!("{name} ({}) {}", text("type"), text("description")),
-                4,
-                self.model.theme.dim(),
-            );
+        for field in ask.requested_schema.iter().flat_map(form_fields) {
+            let about = field.description.map(|about| format!(": {about}")).unwrap_or_default();
+            self.text(&format!("{}{about}", field_words(&field)), 4, self.model.theme.dim());
         }
     }
 
     /// The inputs are not the same: says what they have in common.
     fn in_common(&mut self, inputs: &[(&AskCard, Vec<&Card>)]) {
         let rule = alike::shared_rule(inputs.iter().map(|(ask, _)| *ask));
-        let rule = rule.map(suggestion_text::words).unwrap_or_default();
+        let rule = rule.map(suggestion_text::suggestion_sentence).unwrap_or_default();
         self.text(
             &format!("{} different inputs that one rule would cover: {rule}", inputs.len()),
             2,
@@ -221,13 +230,17 @@ impl Page<'_> {
 
     fn keys_for_all(&mut self, count: usize) {
         let accent = self.model.theme.accent();
-        let mut line = vec![Span::plain("  ")];
+        let mut line = vec![StyledText::unstyled("  ")];
         for (action, words) in [
-            (Action::Allow, format!("allow all {count}")),
-            (Action::Deny, format!("deny all {count}")),
-            (Action::OneByOne, "one by one".to_owned()),
+            (KeyAction::Allow, format!("allow all {count}")),
+            (KeyAction::Deny, format!("deny all {count}")),
+            (KeyAction::OneByOne, "one by one".to_owned()),
         ] {
-            line.extend([Span::new(shown_key(action), accent), Span::plain(format!(" {words}   "))]);
+            let words = StyledText::unstyled(format!(" {words}   "));
+            if width(&line) + 1 + words.text.trim_end().len() > self.width {
+                self.lines.push(std::mem::replace(&mut line, vec![StyledText::unstyled("  ")]));
+            }
+            line.extend([StyledText::new(shown_key(action), accent), words]);
         }
         self.lines.push(line);
     }
@@ -258,20 +271,24 @@ impl Page<'_> {
                 self.marked(words, 4, &format!("{} ", n + 1), self.model.theme.dim());
             }
         }
-        let key = |action: Action, words: &str| {
-            [Span::new(shown_key(action), self.model.theme.accent()), Span::plain(format!(" {words}   "))]
+        let key = |action: KeyAction, words: &str| {
+            [
+                StyledText::new(shown_key(action), self.model.theme.accent()),
+                StyledText::unstyled(format!(" {words}   ")),
+            ]
         };
-        let mut line = vec![Span::plain("  ")];
-        line.extend(key(Action::Allow, yes));
-        line.extend(key(Action::Deny, no));
+        let mut line = vec![StyledText::unstyled("  ")];
+        line.extend(key(KeyAction::Allow, yes));
+        line.extend(key(KeyAction::Deny, no));
         if let Some(until) = ask.expires_at {
-            line.push(Span::new(
+            line.push(StyledText::new(
                 format!("{} left", duration(until - self.model.now)),
                 self.model.theme.dim(),
             ));
         }
-        let always =
-            always.map(|words| [vec![Span::plain("  ")], key(Action::Always, &words).to_vec()].concat());
+        let always = always.map(|words| {
+            [vec![StyledText::unstyled("  ")], key(KeyAction::Always, &words).to_vec()].concat()
+        });
         self.lines.push(line);
         self.lines.extend(always);
     }

@@ -4,21 +4,21 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::super::super::line::{columns, cut};
+use super::super::super::line::{columns, cut_to_width};
 
 /// A text in one style.
 #[derive(Clone, Debug)]
-pub(super) struct Span {
+pub(super) struct StyledText {
     pub(super) text: String,
     pub(super) style: Style,
 }
 
-impl Span {
+impl StyledText {
     pub(super) fn new(text: impl Into<String>, style: Style) -> Self {
         Self { text: text.into(), style }
     }
 
-    pub(super) fn plain(text: impl Into<String>) -> Self {
+    pub(super) fn unstyled(text: impl Into<String>) -> Self {
         Self::new(text, Style::new())
     }
 
@@ -28,30 +28,30 @@ impl Span {
 }
 
 /// One line of several styles.
-pub(super) type Line = Vec<Span>;
+pub(super) type StyledLine = Vec<StyledText>;
 
-pub(super) fn width(line: &[Span]) -> usize {
-    line.iter().map(Span::columns).sum()
+pub(super) fn width(line: &[StyledText]) -> usize {
+    line.iter().map(StyledText::columns).sum()
 }
 
 /// Writes the span at `x` columns from the left edge of the area's first row, and returns the columns after it.
-pub(super) fn put(frame: &mut Buffer, area: Rect, x: u16, span: &Span) -> u16 {
+pub(super) fn draw_styled(frame: &mut Buffer, area: Rect, x: u16, span: &StyledText) -> u16 {
     let room = area.width.saturating_sub(x);
     if room == 0 || area.height == 0 || !frame.area.contains((area.x, area.y).into()) {
         return x;
     }
-    let text = cut(&span.text, usize::from(room));
+    let text = cut_to_width(&span.text, usize::from(room));
     let (end, _) = frame.set_stringn(area.x + x, area.y, &text, usize::from(room), span.style);
     end - area.x
 }
 
 /// Writes the line from the left edge of the area's first row.
-pub(super) fn put_line(frame: &mut Buffer, area: Rect, line: &[Span]) -> u16 {
-    line.iter().fold(0, |x, span| put(frame, area, x, span))
+pub(super) fn put_line(frame: &mut Buffer, area: Rect, line: &[StyledText]) -> u16 {
+    line.iter().fold(0, |x, span| draw_styled(frame, area, x, span))
 }
 
 /// Writes one line at the left and one at the right edge. If both do not fit, the left one is cut.
-pub(super) fn put_both(frame: &mut Buffer, area: Rect, left: &[Span], right: &[Span]) {
+pub(super) fn put_both(frame: &mut Buffer, area: Rect, left: &[StyledText], right: &[StyledText]) {
     let at = area.width.saturating_sub(width(right) as u16);
     put_line(frame, Rect { width: at.saturating_sub(u16::from(!right.is_empty())), ..area }, left);
     put_line(frame, Rect { x: area.x + at, width: area.width - at, ..area }, right);

@@ -7,11 +7,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::super::super::draw::{count, duration, money, place, short};
+use super::super::super::draw::{count, duration, money, project_label, short_number};
+use super::super::super::line::cut_to_width;
 use super::super::model::{Drawn, Hit, Model, Panel};
 use super::super::parking;
-use super::super::text::{gauge, is_at_rest, moment, session_length, sign, since, wrap};
-use super::canvas::{Line, Span, put, put_both, put_line, row, width};
+use super::super::text::{
+    gauge, in_state_since, is_at_rest, moment, session_length, short_paths, sign, wrap,
+};
+use super::canvas::{StyledLine, StyledText, draw_styled, put_both, put_line, row, width};
 use super::session_line::model_of;
 use super::{ask, panel};
 
@@ -31,7 +34,7 @@ pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Dr
     }
     let area = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     let lines = match bunch.is_empty() {
-        true => about(model, card, usize::from(area.width)),
+        true => summary_lines(model, card, usize::from(area.width)),
         false => ask::alike_lines(model, &bunch, usize::from(area.width)),
     };
     let room = area.height.saturating_sub(PANEL_ROWS_MIN + 1).max(area.height / 2);
@@ -50,51 +53,51 @@ pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Dr
     draw_tabs(model, frame, below, drawn);
     let inside = Rect { y: below.y + 1, height: below.height.saturating_sub(1), ..below };
     let scroll = if hidden == 0 { model.scroll } else { 0 };
-    let over = panel::draw(model, frame, inside, scroll);
+    let below = panel::draw(model, frame, inside, scroll);
     if hidden == 0 {
-        drawn.scroll_max = over;
+        (drawn.scroll_max, drawn.scrolls_back) = (below.most, below.from_end);
     }
 }
 
 fn mark_hidden(model: &Model, frame: &mut Buffer, area: Rect, below: usize) {
     if below > 0 {
-        let text = Span::new(format!(" … {below} more lines: J "), model.theme.accent());
+        let text = StyledText::new(format!(" … {below} more lines: J "), model.theme.accent());
         let wide = (text.columns() as u16).min(area.width);
-        put(frame, Rect { x: area.right() - wide, width: wide, ..area }, 0, &text);
+        draw_styled(frame, Rect { x: area.right() - wide, width: wide, ..area }, 0, &text);
     }
 }
 
 fn draw_title(model: &Model, frame: &mut Buffer, area: Rect, card: &Card) {
     let seat = card.seat.name.as_ref().map(|name| format!(" · {name}")).unwrap_or_default();
-    let left = [Span::new(format!("{}{seat}", place(card)), model.theme.strong())];
-    let right = [Span::new(session_length(card, model.now), model.theme.dim())];
+    let left = [StyledText::new(format!("{}{seat}", project_label(card)), model.theme.strong())];
+    let right = [StyledText::new(session_length(card, model.now), model.theme.dim())];
     put_both(frame, row(area, 0), &left, &right);
 }
 
 fn draw_bunch_title(model: &Model, frame: &mut Buffer, area: Rect, bunch: &[&Card]) {
     let reason = bunch.first().and_then(|card| card.status.reason.as_deref()).unwrap_or("Permission");
     let text = format!("{reason} in {} sessions", bunch.len());
-    put_line(frame, row(area, 0), &[Span::new(text, model.theme.urgent())]);
+    put_line(frame, row(area, 0), &[StyledText::new(text, model.theme.urgent())]);
 }
 
 fn draw_tabs(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Drawn) {
     let line = row(area, 0);
-    put(frame, line, 0, &Span::new("─".repeat(usize::from(area.width)), model.theme.dim()));
+    draw_styled(frame, line, 0, &StyledText::new("─".repeat(usize::from(area.width)), model.theme.dim()));
     let mut x = 1;
     for tab in Panel::ALL {
         let style = if tab == model.panel { model.theme.strong() } else { model.theme.dim() };
         let text =
             if tab == model.panel { format!(" ▸{} ", tab.name()) } else { format!(" {} ", tab.name()) };
-        let end = put(frame, line, x, &Span::new(text, style));
+        let end = draw_styled(frame, line, x, &StyledText::new(text, style));
         drawn.hits.push((Rect { x: line.x + x, width: end - x, ..line }, Hit::Panel(tab)));
         x = end + 1;
     }
 }
 
 /// Title, state, request and numbers, wrapped to the width.
-fn about(model: &Model, card: &Card, columns: usize) -> Vec<Line> {
+fn summary_lines(model: &Model, card: &Card, columns: usize) -> Vec<StyledLine> {
     let mut lines = wrapped(card.title.as_deref().unwrap_or("–"), columns, Style::new(), 2);
-    lines.push(state(model, card));
+    lines.push(state(model, card, columns));
     match model.selected_ask() {
         Some(open) => lines.extend(ask::lines(model, open, columns)),
         None => lines.extend(last_words(model, card, columns)),
@@ -114,22 +117,24 @@ fn about(model: &Model, card: &Card, columns: usize) -> Vec<Line> {
 }
 
 /// At most `most` lines of a text.
-fn wrapped(text: &str, width: usize, style: Style, most: usize) -> Vec<Line> {
-    let text = flightdeck_core::text::plain(text);
-    wrap(&text, width).into_iter().take(most).map(|line| vec![Span::new(line, style)]).collect()
+fn wrapped(text: &str, width: usize, style: Style, most: usize) -> Vec<StyledLine> {
+    let text = flightdeck_core::text::without_controls(text);
+    wrap(&text, width).into_iter().take(most).map(|line| vec![StyledText::new(line, style)]).collect()
 }
 
-fn state(model: &Model, card: &Card) -> Line {
+/// What it does or asks, since when, and marks. A long label is cut, not what follows it.
+fn state(model: &Model, card: &Card, columns: usize) -> StyledLine {
     let state = &card.agent_state;
     let style = if card.needs_person() { model.theme.urgent() } else { model.theme.role(state.role) };
-    let reason = card.status.reason.as_deref().filter(|_| model.selected_ask().is_some());
-    let mut line = vec![
-        Span::new(format!("{} {}", sign(state.state), reason.unwrap_or(&state.label)), style),
-        Span::new(format!("  {}", since(card, model.now, &model.zone)), model.theme.dim()),
-    ];
+    let label = match model.selected_ask() {
+        Some(open) => ask::ask_heading(card, open),
+        None => short_paths(card, &state.label),
+    };
+    let since = format!("  {}", in_state_since(card, model.now, &model.zone));
+    let mut line = vec![StyledText::new(since, model.theme.dim())];
     let mut mark = |is: bool, word: &str| {
         if is {
-            line.push(Span::new(format!("  [{word}]"), model.theme.dim()));
+            line.push(StyledText::new(format!("  [{word}]"), model.theme.dim()));
         }
     };
     if let Some(unreachable) = unreachable(model, card) {
@@ -138,14 +143,19 @@ fn state(model: &Model, card: &Card) -> Line {
     mark(card.quiet_since.is_some(), "quiet");
     mark(card.stale, "stale");
     if let Some(parked) = &card.parked {
-        mark(true, &parking::words(parked.until, model.now, &model.zone));
+        mark(true, &parking::parked_until_text(parked.until, model.now, &model.zone));
     }
     mark(card.queued_prompts > 0, "prompt queued");
+    let label = cut_to_width(
+        &format!("{} {label}", sign(state.state)),
+        columns.saturating_sub(width(&line)).max(columns / 2),
+    );
+    line.insert(0, StyledText::new(label, style));
     line
 }
 
 /// What the agent said last, of a session that waits for a prompt; else what the person asked.
-fn last_words(model: &Model, card: &Card, width: usize) -> Vec<Line> {
+fn last_words(model: &Model, card: &Card, width: usize) -> Vec<StyledLine> {
     /// Enough to know what it is about; the conversation has all.
     const LINES_MAX: usize = 6;
     let said = card.last_assistant_text.as_deref().filter(|_| is_at_rest(card));
@@ -162,12 +172,12 @@ fn unreachable(model: &Model, card: &Card) -> Option<String> {
 }
 
 /// Model, context, cost, turn and changed lines, in as many lines as they need.
-fn numbers(model: &Model, card: &Card, columns: usize) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
+fn numbers(model: &Model, card: &Card, columns: usize) -> Vec<StyledLine> {
+    let mut lines: Vec<StyledLine> = Vec::new();
     for number in each_number(model, card) {
         match lines.last_mut().filter(|line| width(line) + NUMBERS_GAP + width(&number) <= columns) {
             Some(line) => {
-                line.push(Span::plain(" ".repeat(NUMBERS_GAP)));
+                line.push(StyledText::unstyled(" ".repeat(NUMBERS_GAP)));
                 line.extend(number);
             }
             None => lines.push(number),
@@ -176,10 +186,10 @@ fn numbers(model: &Model, card: &Card, columns: usize) -> Vec<Line> {
     lines
 }
 
-fn each_number(model: &Model, card: &Card) -> Vec<Line> {
-    let dim = |text: String| vec![Span::new(text, model.theme.dim())];
+fn each_number(model: &Model, card: &Card) -> Vec<StyledLine> {
+    let dim = |text: String| vec![StyledText::new(text, model.theme.dim())];
     let turn = match card.current_turn_started_at.filter(|_| !is_at_rest(card)) {
-        Some(started) => Some(format!("turn {} {}", card.turn_count, duration(model.now - started))),
+        Some(started) => Some(format!("turn {}, {}", card.turn_count, duration(model.now - started))),
         None => (card.turn_count > 0).then(|| count(card.turn_count, "turn")),
     };
     let changed =
@@ -187,7 +197,7 @@ fn each_number(model: &Model, card: &Card) -> Vec<Line> {
     let numbers = [
         card.model.as_ref().map(|_| dim(model_of(card))),
         card.context.as_ref().map(|context| context_line(model, context)),
-        card.cost.as_ref().map(|cost| vec![Span::plain(money(cost.usd_micros))]),
+        card.cost.as_ref().map(|cost| vec![StyledText::unstyled(money(cost.usd_micros))]),
         turn.map(dim),
         changed.map(dim),
     ];
@@ -195,41 +205,41 @@ fn each_number(model: &Model, card: &Card) -> Vec<Line> {
 }
 
 /// `███░░░░░  42% of 200.0k`
-fn context_line(model: &Model, context: &Context) -> Line {
+fn context_line(model: &Model, context: &Context) -> StyledLine {
     let dim = model.theme.dim();
     let Some(percent) = context.percent else {
-        return vec![Span::new(format!("{} context", short(context.tokens)), dim)];
+        return vec![StyledText::new(format!("{} context", short_number(context.tokens)), dim)];
     };
-    let window = context.window.map(short).unwrap_or_default();
+    let window = context.window.map(short_number).unwrap_or_default();
     vec![
-        Span::new(gauge(percent, 8), model.theme.gauge(percent)),
-        Span::new(format!("  {percent:.0}% of {window}"), dim),
+        StyledText::new(gauge(percent, 8), model.theme.gauge(percent)),
+        StyledText::new(format!("  {percent:.0}% of {window}"), dim),
     ]
 }
 
-fn progress(model: &Model, card: &Card) -> Option<Line> {
+fn progress(model: &Model, card: &Card) -> Option<StyledLine> {
     let items = &card.progress_items;
     let done = items.iter().filter(|item| item.status == "completed").count();
     let current = items.iter().find(|item| item.status == "in_progress");
     (!items.is_empty()).then(|| {
         let current = current.map(|item| format!("  ▸ {}", item.title)).unwrap_or_default();
-        vec![Span::new(format!("{done}/{} done{current}", items.len()), model.theme.dim())]
+        vec![StyledText::new(format!("{done}/{} done{current}", items.len()), model.theme.dim())]
     })
 }
 
-fn agents(model: &Model, card: &Card) -> Vec<Line> {
+fn agents(model: &Model, card: &Card) -> Vec<StyledLine> {
     let mut living: Vec<&SubAgentCard> =
         card.sub_agents.iter().filter(|agent| agent.ended_at.is_none()).collect();
     let hidden = living.len().saturating_sub(LIST_LINES_MAX);
     living.truncate(LIST_LINES_MAX);
-    let mut lines: Vec<Line> = living.into_iter().map(|agent| agent_line(model, agent)).collect();
+    let mut lines: Vec<StyledLine> = living.into_iter().map(|agent| agent_line(model, agent)).collect();
     if hidden > 0 {
-        lines.push(vec![Span::new(format!("└ and {hidden} more"), model.theme.dim())]);
+        lines.push(vec![StyledText::new(format!("└ and {hidden} more"), model.theme.dim())]);
     }
     lines
 }
 
-fn agent_line(model: &Model, agent: &SubAgentCard) -> Line {
+fn agent_line(model: &Model, agent: &SubAgentCard) -> StyledLine {
     let style = match agent.state {
         SubAgentState::Blocked => model.theme.urgent(),
         SubAgentState::Failed => model.theme.removed(),
@@ -239,9 +249,9 @@ fn agent_line(model: &Model, agent: &SubAgentCard) -> Line {
     };
     let about = agent.description.as_deref().unwrap_or_default();
     vec![
-        Span::new(format!("├ ● {}", agent.agent_type), style),
-        Span::plain(format!(" {about}")),
-        Span::new(
+        StyledText::new(format!("├ ● {}", agent.agent_type), style),
+        StyledText::unstyled(format!(" {about}")),
+        StyledText::new(
             format!("  {}  {}", agent.label, duration(model.now - agent.started_at)),
             model.theme.dim(),
         ),

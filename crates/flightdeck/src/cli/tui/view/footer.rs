@@ -6,15 +6,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use unicode_width::UnicodeWidthChar;
 
+use super::super::super::line::{columns, cut_to_width};
 use super::super::super::owner;
 use super::super::answers;
-use super::super::input::{Input, Purpose};
-use super::super::keys::{Action, BINDINGS, shown_key};
+use super::super::input::{Purpose, TextInput};
+use super::super::keys::{BINDINGS, KeyAction, shown_key};
 use super::super::listing::View;
-use super::super::model::{Drawn, Link, Mode, Model, OpenQuestion};
+use super::super::model::{ConnectionState, Drawn, Mode, Model, OpenQuestion};
 use super::super::parking::can_park;
 use super::super::text::place_name;
-use super::canvas::{Line, Span, put, put_both, put_line, row, width};
+use super::canvas::{StyledLine, StyledText, draw_styled, put_both, put_line, row, width};
 
 /// Most rows of a text that is typed; a longer one shows its end.
 const INPUT_ROWS_MAX: usize = 8;
@@ -32,41 +33,44 @@ pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Dr
     let theme = model.theme;
     if let Some(question) = &model.question {
         frame.set_style(area, theme.question());
-        put(frame, area, 0, &Span::new(format!(" {} ", words(question)), theme.question()));
+        let (text, keys) = question_text(question);
+        let room = usize::from(area.width).saturating_sub(columns(&keys) + 2);
+        let line = format!(" {}{keys} ", cut_to_width(&text, room));
+        draw_styled(frame, area, 0, &StyledText::new(line, theme.question()));
         return;
     }
     if let Some(input) = &model.input {
         return draw_input(model, frame, area, input, drawn);
     }
-    let ends = [key_span(model, Action::Help), key_span(model, Action::Quit)].concat();
+    let ends = [key_hint(model, KeyAction::Help), key_hint(model, KeyAction::Quit)].concat();
     match (&model.pending, &model.note, &model.link) {
         (Some(pending), _, _) => {
             let left = [
-                Span::new(format!(" {}", pending.words), theme.strong()),
-                Span::new("  z", theme.accent()),
-                Span::plain(" takes it back"),
+                StyledText::new(format!(" {}", pending.words), theme.strong()),
+                StyledText::new("  z", theme.accent()),
+                StyledText::unstyled(" takes it back"),
             ];
             put_both(frame, area, &left, &ends);
         }
         (None, Some(note), _) => {
             let style = if note.is_refusal { theme.alarm() } else { theme.strong() };
-            put_line(frame, area, &[Span::new(format!(" {}", note.text), style)]);
+            put_line(frame, area, &[StyledText::new(format!(" {}", note.text), style)]);
         }
-        (None, None, Link::Lost(why)) => {
-            let text = format!(" not connected ({why}); trying again");
-            put_both(frame, area, &[Span::new(text, theme.alarm())], &ends);
+        (None, None, ConnectionState::Lost(why)) => {
+            let text = format!(" not connected, trying again: {why}");
+            put_both(frame, area, &[StyledText::new(text, theme.alarm())], &ends);
         }
         _ => put_both(frame, area, &fitting(model, area.width, &ends), &ends),
     }
 }
 
 /// As many of the keys that act now as fit.
-fn fitting(model: &Model, columns: u16, ends: &[Span]) -> Line {
+fn fitting(model: &Model, columns: u16, ends: &[StyledText]) -> StyledLine {
     let room = usize::from(columns).saturating_sub(width(ends) + 1);
-    let mut line: Line = vec![Span::plain(" ")];
+    let mut line: StyledLine = vec![StyledText::unstyled(" ")];
     let listed = BINDINGS.iter().filter(|binding| !binding.word.is_empty());
-    for binding in listed.filter(|binding| !matches!(binding.action, Action::Help | Action::Quit)) {
-        let span = key_span(model, binding.action);
+    for binding in listed.filter(|binding| !matches!(binding.action, KeyAction::Help | KeyAction::Quit)) {
+        let span = key_hint(model, binding.action);
         if acts(model, binding.action) && width(&line) + width(&span) <= room {
             line.extend(span);
         }
@@ -74,67 +78,71 @@ fn fitting(model: &Model, columns: u16, ends: &[Span]) -> Line {
     line
 }
 
-fn key_span(model: &Model, action: Action) -> Line {
+fn key_hint(model: &Model, action: KeyAction) -> StyledLine {
     let word = BINDINGS.iter().find(|binding| binding.action == action).map_or("", |binding| binding.word);
     let word = match (action, model.selected_bunch().len()) {
-        (Action::Allow | Action::Deny, alike @ 1..) => format!("{word} all {alike}"),
+        (KeyAction::Allow | KeyAction::Deny, alike @ 1..) => format!("{word} all {alike}"),
         _ => word.to_owned(),
     };
-    vec![Span::new(shown_key(action), model.theme.accent()), Span::plain(format!(" {word}  "))]
+    vec![StyledText::new(shown_key(action), model.theme.accent()), StyledText::unstyled(format!(" {word}  "))]
 }
 
 /// Whether the key does something to the selected session now.
-pub(super) fn acts(model: &Model, action: Action) -> bool {
+pub(super) fn acts(model: &Model, action: KeyAction) -> bool {
     let card = model.selected_card();
     let ask = card.and_then(answers::answerable_ask);
     match action {
-        Action::Allow => ask.is_some() && card.and_then(owner::allow_refusal).is_none(),
-        Action::Deny => ask.is_some(),
-        Action::Always => {
+        KeyAction::Allow => ask.is_some() && card.and_then(owner::allow_refusal).is_none(),
+        KeyAction::Deny => ask.is_some(),
+        KeyAction::Always => {
             ask.is_some_and(|ask| !ask.suggestions.is_empty()) && model.selected_bunch().is_empty()
         }
-        Action::OneByOne => !model.selected_bunch().is_empty(),
-        Action::Park => card.is_some_and(|card| card.parked.is_some() || can_park(card)),
-        Action::DenyWithReason => ask.is_some_and(|ask| ask.kind == NeedKind::Plan),
-        Action::OwnWords => ask.is_some_and(|ask| ask.kind == NeedKind::Question),
-        Action::Undo => model.pending.is_some(),
-        Action::Prompt => card.is_some_and(|card| card.takes == Some(TerminalInput::Prompt)),
-        Action::Interrupt => card.is_some_and(|card| card.takes == Some(TerminalInput::Interrupt)),
-        Action::Focus => card.is_some_and(|card| card.ended_at.is_none()),
-        Action::Detail => card.is_some() && !model.has_room_for_detail(),
-        Action::View => model.mode == Mode::Full || model.view() == View::Tree,
+        KeyAction::OneByOne => !model.selected_bunch().is_empty(),
+        KeyAction::Park => card.is_some_and(|card| card.parked.is_some() || can_park(card)),
+        KeyAction::DenyWithReason => ask.is_some_and(|ask| ask.kind == NeedKind::Plan),
+        KeyAction::OwnWords => ask.is_some_and(|ask| ask.kind == NeedKind::Question),
+        KeyAction::Undo => model.pending.is_some(),
+        KeyAction::Prompt => card.is_some_and(|card| card.takes == Some(TerminalInput::Prompt)),
+        KeyAction::Interrupt => card.is_some_and(|card| card.takes == Some(TerminalInput::Interrupt)),
+        KeyAction::Focus => card.is_some_and(|card| card.ended_at.is_none()),
+        KeyAction::Detail => card.is_some() && !model.has_room_for_detail(),
+        KeyAction::View => model.mode == Mode::Full || model.view() == View::Tree,
         _ => true,
     }
 }
 
-fn words(question: &OpenQuestion) -> String {
-    match question {
+/// The question, and the keys that answer it. The keys are never cut.
+fn question_text(question: &OpenQuestion) -> (String, String) {
+    let (text, keys) = match question {
         OpenQuestion::SecondPress { key, why, .. } => {
-            format!("{why}. {} again: do it   any other key: leave it", shown_key(*key))
+            let keys = format!(" {} again: do it   any other key: leave it", shown_key(*key));
+            return (format!("{why}."), keys);
         }
         OpenQuestion::Interrupt { stop: false, label, .. } => {
-            format!("Interrupt {label}?   x or y: yes   any other key: no")
+            (format!("Interrupt {label}?"), "   x or y: yes   any other key: no")
         }
         OpenQuestion::Interrupt { stop: true, label, .. } => {
-            format!("End Claude Code of {label}?   y: yes   any other key: no")
+            (format!("End Claude Code of {label}?"), "   y: yes   any other key: no")
         }
-        OpenQuestion::PromptKind(_) => {
-            "Claude Code would run this text.   c: as a command   t: as text   any other key: leave it"
-                .to_owned()
-        }
-        OpenQuestion::PromptDraft(_) => {
-            "The prompt box has a draft.   k: keep it   r: replace it   any other key: leave it".to_owned()
-        }
+        OpenQuestion::PromptKind(_) => (
+            "Claude Code would run this text.".to_owned(),
+            "   c: as a command   t: as text   any other key: leave it",
+        ),
+        OpenQuestion::PromptDraft(_) => (
+            "The prompt box has a draft.".to_owned(),
+            "   k: keep it   r: replace it   any other key: leave it",
+        ),
         OpenQuestion::Suggestion(_) => {
-            "Which one is always allowed?   1 to 9: as listed   any other key: leave it".to_owned()
+            ("Which one is always allowed?".to_owned(), "   1 to 9: as listed   any other key: leave it")
         }
         OpenQuestion::Park(_) => {
-            "Park it until   e: its next event   h: in an hour   t: tomorrow, 8:00".to_owned()
+            ("Park it until".to_owned(), "   e: its next event   h: in an hour   t: tomorrow, 8:00")
         }
-    }
+    };
+    (text, keys.to_owned())
 }
 
-fn label(model: &Model, input: &Input) -> String {
+fn label(model: &Model, input: &TextInput) -> String {
     match &input.purpose {
         Purpose::Search => " /".to_owned(),
         Purpose::Prompt(id) => {
@@ -173,7 +181,29 @@ fn cells(label: &str, text: &str, columns: u16) -> (Vec<(usize, usize, usize)>, 
     (places, rows)
 }
 
-fn draw_input(model: &Model, frame: &mut Buffer, area: Rect, input: &Input, drawn: &mut Drawn) {
+/// The keys of the text field: while it is empty, and at the right edge of a search that has room for them.
+fn draw_hint(model: &Model, frame: &mut Buffer, area: Rect, input: &TextInput, cursor_column: usize) {
+    let words = match (&input.purpose, model.mode) {
+        (Purpose::Search, Mode::Popup) => "↑↓ select  Enter goes there  Esc closes ",
+        (Purpose::Search, _) => "↑↓ select  Enter keeps it  Esc clears ",
+        (Purpose::Field(_), _) => "Enter goes on  Esc leaves",
+        _ => "Enter sends  Ctrl-J new line  Esc leaves",
+    };
+    let hint = StyledText::new(words, model.theme.dim());
+    let wide = hint.columns() as u16;
+    match input.purpose {
+        Purpose::Search if cursor_column as u16 + wide + 2 < area.width => {
+            draw_styled(frame, area, area.width - wide, &hint);
+        }
+        Purpose::Search => {}
+        _ if input.text.is_empty() => {
+            draw_styled(frame, area, cursor_column as u16 + 1, &hint);
+        }
+        _ => {}
+    }
+}
+
+fn draw_input(model: &Model, frame: &mut Buffer, area: Rect, input: &TextInput, drawn: &mut Drawn) {
     let label = label(model, input);
     let (places, rows) = cells(&label, &input.text, area.width);
     let cursor = places.iter().find(|(at, _, _)| *at == input.cursor).copied();
@@ -186,24 +216,21 @@ fn draw_input(model: &Model, frame: &mut Buffer, area: Rect, input: &Input, draw
                 put_line(
                     frame,
                     place,
-                    &[Span::new(label.as_str(), model.theme.accent()), Span::plain(typed)],
+                    &[StyledText::new(label.as_str(), model.theme.accent()), StyledText::unstyled(typed)],
                 );
             }
             None => {
-                put(frame, place, 0, &Span::plain(text.as_str()));
+                draw_styled(frame, place, 0, &StyledText::unstyled(text.as_str()));
             }
         }
     }
-    if input.purpose != Purpose::Search && input.text.is_empty() {
-        let hint = Span::new("Enter sends  Ctrl-J new line  Esc leaves", model.theme.dim());
-        put(frame, area, cursor_column as u16 + 1, &hint);
-    }
+    draw_hint(model, frame, area, input, cursor_column);
     if let Some(note) = model.note.as_ref().filter(|note| note.is_refusal && input.purpose != Purpose::Search)
     {
-        let text = Span::new(format!("  {} ", note.text), model.theme.alarm());
+        let text = StyledText::new(format!("  {} ", note.text), model.theme.alarm());
         let wide = (text.columns() as u16).min(area.width / 2);
         let last = row(area, usize::from(area.height) - 1);
-        put(frame, Rect { x: last.right() - wide, width: wide, ..last }, 0, &text);
+        draw_styled(frame, Rect { x: last.right() - wide, width: wide, ..last }, 0, &text);
     }
     let x = area.x + (cursor_column as u16).min(area.width - 1);
     drawn.cursor = Some(Position { x, y: area.y + (cursor_row - first) as u16 });

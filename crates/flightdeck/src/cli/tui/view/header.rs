@@ -4,19 +4,29 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::super::super::draw::money;
-use super::super::listing::{Filter, Grouping, Sort};
+use super::super::listing::{BoardCounts, Filter, Grouping, Sort};
 use super::super::model::{Drawn, Hit, Mode, Model};
-use super::canvas::{Line, Span, put_both};
+use super::canvas::{StyledLine, StyledText, put_both, width};
 
 pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Drawn) {
     let mut left = counts(model, area.width);
-    left.extend(wishes(model));
-    put_both(frame, area, &left, &sums(model, area.width));
+    left.extend(view_settings(model));
+    let mut right = sums(model, area.width);
+    let is_wide =
+        |left: &StyledLine, right: &StyledLine| width(left) + width(right) >= usize::from(area.width);
+    // What the person chose to see comes before our name and the sums.
+    if is_wide(&left, &right) {
+        left[0] = StyledText::unstyled(" ");
+    }
+    if is_wide(&left, &right) && !right.is_empty() {
+        right = vec![StyledText::new(" ? ", model.theme.accent())];
+    }
+    put_both(frame, area, &left, &right);
     drawn.hits.push((Rect { x: area.right().saturating_sub(2), width: 2, ..area }, Hit::Help));
 }
 
-fn counts(model: &Model, width: u16) -> Line {
-    let (waiting, running, done) = model.counts();
+fn counts(model: &Model, width: u16) -> StyledLine {
+    let BoardCounts { waiting, running, done, parked } = model.counts;
     let (theme, is_narrow) = (model.theme, width < 60);
     let name = if is_narrow { " " } else { " flightdeck  " };
     let style = if waiting > 0 { theme.urgent() } else { theme.dim() };
@@ -30,15 +40,15 @@ fn counts(model: &Model, width: u16) -> Line {
     } else {
         format!(" · {running} running · {done} done")
     };
-    let rest = match model.parked() {
-        parked @ 1.. if !is_narrow => format!("{rest} · {parked} parked"),
+    let rest = match parked {
+        1.. if !is_narrow => format!("{rest} · {parked} parked"),
         _ => rest,
     };
-    vec![Span::new(name, theme.strong()), Span::new(words, style), Span::plain(rest)]
+    vec![StyledText::new(name, theme.strong()), StyledText::new(words, style), StyledText::unstyled(rest)]
 }
 
 /// Only what differs from the usual view.
-fn wishes(model: &Model) -> Line {
+fn view_settings(model: &Model) -> StyledLine {
     let wishes = &model.wishes;
     let mut words = Vec::new();
     if wishes.filter != Filter::All {
@@ -53,21 +63,21 @@ fn wishes(model: &Model) -> Line {
     if !wishes.search.is_empty() {
         words.push(format!("/{}", wishes.search));
     }
-    words.into_iter().map(|word| Span::new(format!("  [{word}]"), model.theme.accent())).collect()
+    words.into_iter().map(|word| StyledText::new(format!("  [{word}]"), model.theme.accent())).collect()
 }
 
-fn sums(model: &Model, width: u16) -> Line {
+fn sums(model: &Model, width: u16) -> StyledLine {
     let (totals, theme) = (&model.totals, model.theme);
     let mut line = Vec::new();
     if model.mode != Mode::Full || width < 60 {
         return line;
     }
     if totals.today_usd_micros > 0 {
-        line.push(Span::new(format!("{} today", money(totals.today_usd_micros)), theme.dim()));
+        line.push(StyledText::new(format!("{} today", money(totals.today_usd_micros)), theme.dim()));
     }
     if let Some(percent) = totals.five_hour_percent {
-        line.push(Span::new(format!("   5h {percent:.0}%"), theme.gauge(percent)));
+        line.push(StyledText::new(format!("   5h {percent:.0}%"), theme.gauge(percent)));
     }
-    line.push(Span::new("   ? ", theme.accent()));
+    line.push(StyledText::new("   ? ", theme.accent()));
     line
 }

@@ -3,27 +3,18 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::super::super::line::fit;
+use super::super::super::line::fit_to_width;
 use super::super::keys::{BINDINGS, Section};
 use super::super::model::Model;
-use super::canvas::{Line, Span, put_line, row};
+use super::canvas::{StyledLine, StyledText, put_line, row};
 
 /// Narrowest help in two columns.
 const TWO_COLUMNS_MIN: u16 = 76;
 
 pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect) {
-    for y in area.top()..area.bottom() {
-        frame.set_stringn(
-            area.x,
-            y,
-            " ".repeat(usize::from(area.width)),
-            usize::from(area.width),
-            ratatui::style::Style::reset(),
-        );
-    }
-    let blocks: Vec<Vec<Line>> = Section::ALL.iter().map(|section| block(model, *section)).collect();
+    let blocks: Vec<Vec<StyledLine>> = Section::ALL.iter().map(|section| block(model, *section)).collect();
     let is_wide = area.width >= TWO_COLUMNS_MIN;
-    let columns: Vec<Vec<Line>> = match is_wide {
+    let columns: Vec<Vec<StyledLine>> = match is_wide {
         true => vec![blocks[..2].concat(), blocks[2..].concat()],
         false => vec![blocks.concat()],
     };
@@ -36,10 +27,13 @@ pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect) {
     }
 }
 
-fn block(model: &Model, section: Section) -> Vec<Line> {
-    let mut lines = vec![vec![Span::new(section.title(), model.theme.strong())]];
+fn block(model: &Model, section: Section) -> Vec<StyledLine> {
+    let mut lines = vec![vec![StyledText::new(section.title(), model.theme.strong())]];
     for binding in BINDINGS.iter().filter(|binding| binding.section == section) {
-        lines.push(vec![Span::new(fit(binding.shown, 10), model.theme.accent()), Span::plain(binding.about)]);
+        lines.push(vec![
+            StyledText::new(fit_to_width(binding.shown, 10), model.theme.accent()),
+            StyledText::unstyled(binding.about),
+        ]);
     }
     lines
 }

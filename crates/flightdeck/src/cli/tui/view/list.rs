@@ -6,9 +6,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::super::super::draw::duration;
-use super::super::listing::Row;
+use super::super::listing::ListingRow;
 use super::super::model::{Drawn, Hit, Mode, Model};
-use super::canvas::{Span, put, put_both, row, scrolled};
+use super::canvas::{StyledText, draw_styled, put_both, row, scrolled};
 use super::session_line::{is_selected, parts, right_columns, title};
 
 pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Drawn) {
@@ -35,8 +35,8 @@ pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Dr
 fn selected_lines(model: &Model, heights: &[usize]) -> (usize, usize) {
     let mut line = 0;
     for (at, (entry, height)) in model.listing.rows.iter().zip(heights).enumerate() {
-        if matches!(entry, Row::Session { id, .. } if Some(id) == model.selected.as_ref()) {
-            let below_heading = at > 0 && matches!(model.listing.rows[at - 1], Row::Heading { .. });
+        if matches!(entry, ListingRow::Session { id, .. } if Some(id) == model.selected.as_ref()) {
+            let below_heading = at > 0 && matches!(model.listing.rows[at - 1], ListingRow::Heading { .. });
             return (line - usize::from(below_heading), line + height - 1);
         }
         line += height;
@@ -46,44 +46,53 @@ fn selected_lines(model: &Model, heights: &[usize]) -> (usize, usize) {
 
 /// The lines of a row. In a sidebar every session has a second line for its title. Otherwise only the selected session has one,
 /// and only if its first line has no room for the title.
-fn height(model: &Model, entry: &Row, width: u16) -> usize {
+fn height(model: &Model, entry: &ListingRow, width: u16) -> usize {
     match entry {
-        Row::Session { .. } if model.mode == Mode::Sidebar => 2,
-        Row::Session { id, .. } if Some(id) == model.selected.as_ref() => {
-            if super::session_line::has_title(usize::from(width)) { 1 } else { 2 }
+        ListingRow::Session { .. } if model.mode == Mode::Sidebar => 2,
+        ListingRow::Session { id, .. } if Some(id) == model.selected.as_ref() => {
+            if super::session_line::has_title(usize::from(width)) {
+                1
+            } else {
+                2
+            }
         }
         _ => 1,
     }
 }
 
-fn draw_row(model: &Model, frame: &mut Buffer, area: Rect, entry: &Row, drawn: &mut Drawn) {
+fn draw_row(model: &Model, frame: &mut Buffer, area: Rect, entry: &ListingRow, drawn: &mut Drawn) {
     match entry {
-        Row::Heading { text, count, indent } => {
+        ListingRow::Heading { text, count, indent } => {
             let style = model.theme.strong();
-            let text = Span::new(format!(" {}{text}", "  ".repeat(usize::from(*indent))), style);
-            let at = put(frame, area, 0, &text);
-            put(frame, area, at, &Span::new(format!(" {count}"), model.theme.dim()));
+            let text = StyledText::new(format!(" {}{text}", "  ".repeat(usize::from(*indent))), style);
+            let at = draw_styled(frame, area, 0, &text);
+            draw_styled(frame, area, at, &StyledText::new(format!(" {count}"), model.theme.dim()));
         }
-        Row::Session { id, indent } => {
+        ListingRow::Session { id, indent } => {
             if let Some(card) = model.board.card(id) {
                 drawn.hits.push((area, Hit::Session(id.clone())));
                 draw_session(model, frame, area, card, *indent);
             }
         }
-        Row::Agent { session, agent, indent, last } => {
+        ListingRow::Agent { session, agent, indent, last } => {
             let agent = model.board.card(session).and_then(|card| card.sub_agents.get(*agent));
             if let Some(agent) = agent {
                 draw_agent(model, frame, area, agent, (*indent, *last));
             }
         }
-        Row::MoreAgents { count, indent } => {
+        ListingRow::MoreAgents { count, indent } => {
             let text = format!("{}   └ and {count} more", "  ".repeat(usize::from(*indent)));
-            put(frame, area, 0, &Span::new(text, model.theme.dim()));
+            draw_styled(frame, area, 0, &StyledText::new(text, model.theme.dim()));
         }
-        Row::Parked { count } => {
+        ListingRow::Parked { count } => {
             drawn.hits.push((area, Hit::Parked));
-            let at = put(frame, area, 0, &Span::new(" PARKED", model.theme.dim()));
-            put(frame, area, at, &Span::new(format!(" {count}  f or / shows them"), model.theme.dim()));
+            let at = draw_styled(frame, area, 0, &StyledText::new(" PARKED", model.theme.dim()));
+            draw_styled(
+                frame,
+                area,
+                at,
+                &StyledText::new(format!(" {count}  f or / shows them"), model.theme.dim()),
+            );
         }
     }
 }
@@ -96,9 +105,9 @@ fn draw_session(model: &Model, frame: &mut Buffer, area: Rect, card: &Card, inde
     if inside.height > 1 {
         let second = row(inside, 1);
         let bar = if is_selected(model, card) { "▌" } else { " " };
-        let at = put(frame, second, 0, &Span::new(bar, model.theme.accent()));
+        let at = draw_styled(frame, second, 0, &StyledText::new(bar, model.theme.accent()));
         let title = title(model, card);
-        put(frame, second, at + 2, &Span::new(title.text, model.theme.dim()));
+        draw_styled(frame, second, at + 2, &StyledText::new(title.text, model.theme.dim()));
     }
 }
 
@@ -115,12 +124,12 @@ fn draw_agent(
     let style = if is_blocked { model.theme.urgent() } else { dim };
     let about = agent.description.as_deref().filter(|_| !is_blocked).unwrap_or(&agent.label);
     let left = [
-        Span::new(format!("{}   {branch} ", "  ".repeat(usize::from(indent))), dim),
-        Span::new(if is_blocked { "◆ " } else { "● " }, style),
-        Span::new(format!("{} {about}", agent.agent_type), style),
+        StyledText::new(format!("{}   {branch} ", "  ".repeat(usize::from(indent))), dim),
+        StyledText::new(if is_blocked { "◆ " } else { "● " }, style),
+        StyledText::new(format!("{} {about}", agent.agent_type), style),
     ];
     let (time_columns, name_columns) = right_columns(usize::from(area.width));
     let time =
         format!("{:>time_columns$} {}", duration(model.now - agent.started_at), " ".repeat(name_columns));
-    put_both(frame, area, &left, &[Span::new(time, dim)]);
+    put_both(frame, area, &left, &[StyledText::new(time, dim)]);
 }

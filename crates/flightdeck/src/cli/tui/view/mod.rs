@@ -15,9 +15,9 @@ mod timeline;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use self::canvas::{Span, put};
+use self::canvas::{StyledText, draw_styled};
 use super::listing::{Filter, View};
-use super::model::{Drawn, Hit, Link, Mode, Model};
+use super::model::{ConnectionState, Drawn, Hit, Mode, Model};
 
 /// The part of the width that the list gets beside the details, and its bounds in columns.
 const LIST_PERCENT: u16 = 46;
@@ -31,7 +31,7 @@ pub(super) fn draw(model: &Model, frame: &mut Buffer) -> Drawn {
     let mut drawn = Drawn { tops: model.drawn.tops, ..Drawn::default() };
     let area = frame.area;
     if area.height < 3 || area.width < 12 {
-        put(frame, area, 0, &Span::new("too small", model.theme.dim()));
+        draw_styled(frame, area, 0, &StyledText::new("too small", model.theme.dim()));
         return drawn;
     }
     let footer_rows = footer::rows(model, area.width).min(area.height - 2);
@@ -41,11 +41,11 @@ pub(super) fn draw(model: &Model, frame: &mut Buffer) -> Drawn {
         Rect { y: area.bottom() - footer_rows, height: footer_rows, ..area },
     ];
     header::draw(model, frame, header, &mut drawn);
-    draw_body(model, frame, body, &mut drawn);
-    footer::draw(model, frame, footer, &mut drawn);
-    if model.help {
-        help::draw(model, frame, body);
+    match model.help {
+        true => help::draw(model, frame, body),
+        false => draw_body(model, frame, body, &mut drawn),
     }
+    footer::draw(model, frame, footer, &mut drawn);
     drawn
 }
 
@@ -53,7 +53,7 @@ fn draw_body(model: &Model, frame: &mut Buffer, body: Rect, drawn: &mut Drawn) {
     if model.listing.order.is_empty() {
         return draw_empty(model, frame, body);
     }
-    let (board, detail) = split(model, body);
+    let (board, detail) = board_and_detail(model, body);
     if let Some(board) = board {
         match model.view() {
             View::Columns => columns::draw(model, frame, board, drawn),
@@ -69,7 +69,7 @@ fn draw_body(model: &Model, frame: &mut Buffer, body: Rect, drawn: &mut Drawn) {
 }
 
 /// The areas of the board and of the details. In a small terminal the details cover the board.
-fn split(model: &Model, body: Rect) -> (Option<Rect>, Option<Rect>) {
+fn board_and_detail(model: &Model, body: Rect) -> (Option<Rect>, Option<Rect>) {
     if !model.shows_detail() {
         return (Some(body), None);
     }
@@ -100,12 +100,16 @@ fn draw_empty(model: &Model, frame: &mut Buffer, body: Rect) {
     let is_filtered = model.board.cards().len() > 0;
     let parked = format!("All {} are parked: f shows them.", model.listing.parked);
     let text = match &model.link {
-        Link::Connecting => "connecting to the daemon …",
-        Link::Lost(_) => "the daemon is not heard; this reconnects by itself",
-        Link::Live if model.listing.parked > 0 && model.wishes.filter == Filter::All => parked.as_str(),
-        Link::Live if is_filtered && model.mode == Mode::Popup => "no session matches",
-        Link::Live if is_filtered => "no session matches: Esc clears the search, f changes the filter",
-        Link::Live => "No session yet. Start `claude` anywhere, or try `flightdeck demo`.",
+        ConnectionState::Connecting => "connecting to the daemon …",
+        ConnectionState::Lost(_) => "the daemon is not heard; this reconnects by itself",
+        ConnectionState::Live if model.listing.parked > 0 && model.wishes.filter == Filter::All => {
+            parked.as_str()
+        }
+        ConnectionState::Live if is_filtered && model.mode == Mode::Popup => "no session matches",
+        ConnectionState::Live if is_filtered => {
+            "no session matches: Esc clears the search, f changes the filter"
+        }
+        ConnectionState::Live => "No session yet. Start `claude` anywhere, or try `flightdeck demo`.",
     };
-    put(frame, Rect { height: 1, ..body }, 1, &Span::new(text, model.theme.dim()));
+    draw_styled(frame, Rect { height: 1, ..body }, 1, &StyledText::new(text, model.theme.dim()));
 }

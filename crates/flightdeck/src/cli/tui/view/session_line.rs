@@ -5,31 +5,34 @@ use flightdeck_core::view::card::Card;
 use ratatui::style::{Modifier, Style};
 
 use super::super::super::draw::{headline, money};
-use super::super::super::line::fit;
+use super::super::super::line::fit_to_width;
 use super::super::super::owner;
 use super::super::model::Model;
-use super::super::text::{fit_end, gauge, model_name, place_name, sign, since};
-use super::canvas::{Line, Span};
+use super::super::text::{fit_end, gauge, in_state_since, model_name, place_name, short_paths, sign};
+use super::canvas::{StyledLine, StyledText};
 
 /// Fewest columns in which both activity and title are shown.
 const WITH_TITLE_MIN: usize = 56;
 /// Narrowest line that also has context, cost and model.
 const WITH_NUMBERS_MIN: usize = 104;
 
+/// Narrowest column in which `12 sessions` is not cut.
+const SESSIONS_IN_WORDS_MIN: usize = 11;
+
 /// Columns of gauge, percent, cost and model.
 const NUMBERS_COLUMNS: usize = 32;
 
 /// The bar beside the selected session, and its sign.
-pub(super) fn lead(model: &Model, card: &Card) -> Line {
+pub(super) fn bar_and_sign(model: &Model, card: &Card) -> StyledLine {
     let bar = if is_selected(model, card) { "▌" } else { " " };
     let mut style = model.theme.role(card.agent_state.role);
     if card.needs_person() {
         style = style.add_modifier(Modifier::SLOW_BLINK);
     }
     vec![
-        Span::new(bar, model.theme.accent()),
-        Span::new(sign(card.agent_state.state), style),
-        Span::plain(" "),
+        StyledText::new(bar, model.theme.accent()),
+        StyledText::new(sign(card.agent_state.state), style),
+        StyledText::unstyled(" "),
     ]
 }
 
@@ -38,11 +41,11 @@ pub(super) fn is_selected(model: &Model, card: &Card) -> bool {
 }
 
 /// What the session does or waits for. It is dim if the session is idle and does not need the person.
-pub(super) fn activity(model: &Model, card: &Card) -> Span {
+pub(super) fn activity(model: &Model, card: &Card) -> StyledText {
     let alike = bunch_len(model, card).map(|count| format!("{count}× ")).unwrap_or_default();
     let style = text_style(model, card, model.theme.role(card.agent_state.role));
     let unreachable = if card.unreachable_since.is_some() { "unreachable · " } else { "" };
-    Span::new(format!("{unreachable}{alike}{}", headline(card)), style)
+    StyledText::new(format!("{unreachable}{alike}{}", short_paths(card, &headline(card))), style)
 }
 
 /// How many sessions with requests that are alike the line stands for.
@@ -50,9 +53,9 @@ fn bunch_len(model: &Model, card: &Card) -> Option<usize> {
     model.listing.bunches.get(&card.id).map(Vec::len)
 }
 
-pub(super) fn title(model: &Model, card: &Card) -> Span {
+pub(super) fn title(model: &Model, card: &Card) -> StyledText {
     let title = card.title.as_deref().unwrap_or("–");
-    Span::new(flightdeck_core::text::one_line(title, 400), text_style(model, card, Style::new()))
+    StyledText::new(flightdeck_core::text::one_line(title, 400), text_style(model, card, Style::new()))
 }
 
 fn text_style(model: &Model, card: &Card, style: Style) -> Style {
@@ -70,17 +73,17 @@ fn text_style(model: &Model, card: &Card, style: Style) -> Style {
 }
 
 /// Context and cost: `██░░░ 42%   $1.20`, in fixed columns.
-pub(super) fn numbers(model: &Model, card: &Card) -> Line {
+pub(super) fn numbers(model: &Model, card: &Card) -> StyledLine {
     let percent = card.context.as_ref().and_then(|context| context.percent);
     let context = match percent {
         Some(percent) => vec![
-            Span::new(gauge(percent, 5), model.theme.gauge(percent)),
-            Span::new(format!(" {percent:>3.0}% "), model.theme.dim()),
+            StyledText::new(gauge(percent, 5), model.theme.gauge(percent)),
+            StyledText::new(format!(" {percent:>3.0}% "), model.theme.dim()),
         ],
-        None => vec![Span::plain(" ".repeat(11))],
+        None => vec![StyledText::unstyled(" ".repeat(11))],
     };
     let cost = card.cost.as_ref().map(|cost| money(cost.usd_micros)).unwrap_or_default();
-    context.into_iter().chain([Span::new(format!("{cost:>8}"), model.theme.dim())]).collect()
+    context.into_iter().chain([StyledText::new(format!("{cost:>8}"), model.theme.dim())]).collect()
 }
 
 pub(super) fn model_of(card: &Card) -> String {
@@ -97,29 +100,29 @@ pub(super) fn right_columns(width: usize) -> (usize, usize) {
 }
 
 /// The left and right part of the line.
-pub(super) fn parts(model: &Model, card: &Card, width: usize) -> (Line, Line) {
+pub(super) fn parts(model: &Model, card: &Card, width: usize) -> (StyledLine, StyledLine) {
     let dim = model.theme.dim();
     let (time_columns, name_columns) = right_columns(width);
-    let since = since(card, model.now, &model.zone);
+    let since = in_state_since(card, model.now, &model.zone);
     let mut right = vec![
-        Span::new(
+        StyledText::new(
             format!("{since:>time_columns$} "),
             if card.needs_person() { model.theme.urgent() } else { dim },
         ),
-        Span::new(place(model, card, name_columns), dim),
+        StyledText::new(project_column(model, card, name_columns), dim),
     ];
     if width >= WITH_NUMBERS_MIN {
         let mut numbers = numbers(model, card);
-        numbers.push(Span::new(format!("  {}", fit(&model_of(card), 11)), dim));
+        numbers.push(StyledText::new(format!("  {}", fit_to_width(&model_of(card), 11)), dim));
         right = numbers.into_iter().chain(right).collect();
     }
     let room = width.saturating_sub(3 + super::canvas::width(&right) + 1);
-    let mut left = lead(model, card);
+    let mut left = bar_and_sign(model, card);
     match room >= WITH_TITLE_MIN {
         true => {
             let activity = activity(model, card);
-            left.push(Span::new(fit(&activity.text, room * 9 / 20), activity.style));
-            left.push(Span::plain("  "));
+            left.push(StyledText::new(fit_to_width(&activity.text, room * 9 / 20), activity.style));
+            left.push(StyledText::unstyled("  "));
             left.push(title(model, card));
         }
         false => left.push(activity(model, card)),
@@ -127,9 +130,14 @@ pub(super) fn parts(model: &Model, card: &Card, width: usize) -> (Line, Line) {
     (left, right)
 }
 
-fn place(model: &Model, card: &Card, columns: usize) -> String {
+fn project_column(model: &Model, card: &Card, columns: usize) -> String {
     match bunch_len(model, card) {
-        Some(count) => fit(&format!("{count} sessions"), columns),
+        Some(count) if columns < SESSIONS_IN_WORDS_MIN => {
+            let others = format!(" +{}", count - 1);
+            let place = fit_end(place_name(card), columns.saturating_sub(others.len()));
+            fit_to_width(&format!("{}{others}", place.trim_end()), columns)
+        }
+        Some(count) => fit_to_width(&format!("{count} sessions"), columns),
         None => fit_end(&owner::with_host(card, place_name(card)), columns),
     }
 }

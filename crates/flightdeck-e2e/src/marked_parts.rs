@@ -7,7 +7,7 @@ fn begin(name: &str) -> String {
 }
 
 /// The text between the marks.
-pub(crate) fn part<'a>(page: &'a str, name: &str) -> Result<&'a str> {
+pub fn marked_part<'a>(page: &'a str, name: &str) -> Result<&'a str> {
     let missing = || format!("the page has no {} with its end", begin(name).trim());
     let (_, rest) = page.split_once(&begin(name)).with_context(missing)?;
     let (old, _) = rest.split_once(&format!("<!-- /{name} -->")).with_context(missing)?;
@@ -15,8 +15,8 @@ pub(crate) fn part<'a>(page: &'a str, name: &str) -> Result<&'a str> {
 }
 
 /// The page with another text between the marks.
-pub(crate) fn replace_part(page: &str, name: &str, text: &str) -> Result<String> {
-    let old = part(page, name)?;
+pub fn replace_part(page: &str, name: &str, text: &str) -> Result<String> {
+    let old = marked_part(page, name)?;
     let begin = page.find(&begin(name)).unwrap_or_default() + begin(name).len();
     Ok(format!("{}{text}{}", &page[..begin], &page[begin + old.len()..]))
 }
