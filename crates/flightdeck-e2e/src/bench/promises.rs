@@ -122,9 +122,13 @@ pub(super) static ROWS: &[PromiseRow] = &[
     },
     PromiseRow {
         name: "ingest",
-        about: "POST /api/live/hook, durable, against an empty axum handler",
+        about: "POST /api/live/hook, durable, against an empty axum handler and a bare append, one after the other",
         long: false,
-        checks: &[ratio("durable hook / empty handler", "durable hook", "empty axum handler", RatioMin(0.5))],
+        checks: &[
+            ratio("durable hook / handler and append", "durable hook", "handler and append", RatioMin(0.6)),
+            ratio("durable hook / empty handler", "durable hook", "empty axum handler", NoPromise),
+            number("bare append", "bare append", NoPromise),
+        ],
     },
     PromiseRow {
         name: "efforts",

@@ -1,4 +1,5 @@
-//! Requests per second of POST /api/live/hook, which replies when the event is durable, against a handler that does nothing.
+//! Requests per second of POST /api/live/hook, which replies when the event is durable, against a handler that does nothing and a bare
+//! append, one after the other.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -13,6 +14,7 @@ use axum::routing::post;
 use axum::serve::ListenerExt;
 
 use crate::daemon::Daemon;
+use crate::store::{BareAppend, batches};
 use crate::world::{SESSIONS, World, payload, session};
 use crate::{PromisePlan, Series};
 
@@ -25,19 +27,28 @@ pub(crate) fn measure(plan: &PromisePlan) -> Result<Vec<Series>> {
     let world = World::new(plan)?;
     let daemon = Daemon::start(&world)?;
     let empty = Empty::start()?;
-    let mut series = [Series::new("empty axum handler", "req/s"), Series::new("durable hook", "req/s")];
-    let addresses = [empty.address.clone(), daemon.address()];
+    let append_world = World::new(plan)?;
+    let append = BareAppend::new(&append_world)?;
+    let names = ["empty axum handler", "durable hook", "bare append", "handler and append"];
+    let mut series = names.map(|name| Series::new(name, "req/s"));
     let next = AtomicU64::new(0);
+    let mut appended = 0;
     for round in 0..=plan.rounds(6, 20) {
-        for (series, address) in series.iter_mut().zip(&addresses) {
-            let rate = load(address, &next)?;
-            // The first round warms up.
-            if round > 0 {
-                series.samples.push(rate);
-            }
+        let handled = load(&empty.address, &next)?;
+        let durable = load(&daemon.address(), &next)?;
+        let rate = append.rate(batches(&mut appended)?)?;
+        // The first round warms up.
+        if round > 0 {
+            let rates = [handled, durable, rate, in_series(handled, rate)];
+            series.iter_mut().zip(rates).for_each(|(series, rate)| series.samples.push(rate));
         }
     }
     Ok(series.into())
+}
+
+/// The rate of doing both, one after the other.
+fn in_series(one: f64, other: f64) -> f64 {
+    1.0 / (1.0 / one + 1.0 / other)
 }
 
 /// Requests per second over one window.

@@ -15,8 +15,8 @@ const BATCH: u64 = 64;
 const BATCHES: u64 = 32;
 
 pub(crate) fn measure(plan: &PromisePlan) -> Result<Vec<Series>> {
-    let (world, runtime) = (World::new(plan)?, runtime()?);
-    let store = Store::open(&world.home().path().join("log.db"))?.store;
+    let world = World::new(plan)?;
+    let append = BareAppend::new(&world)?;
     let mut file = std::fs::File::create(world.home().path().join("log.jsonl"))?;
     let mut series = [Series::new("plain file", "events/s"), Series::new("durable append", "events/s")];
     let mut n = 0;
@@ -29,16 +29,35 @@ pub(crate) fn measure(plan: &PromisePlan) -> Result<Vec<Series>> {
             file.write_all(lines?.join("\n").as_bytes())?;
         }
         series[0].samples.push((BATCH * BATCHES) as f64 / begun.elapsed().as_secs_f64());
-        let begun = Instant::now();
-        for batch in batches {
-            runtime.block_on(store.append(batch))?;
-        }
-        series[1].samples.push((BATCH * BATCHES) as f64 / begun.elapsed().as_secs_f64());
+        series[1].samples.push(append.rate(batches)?);
     }
     Ok(series.into())
 }
 
-fn batches(n: &mut u64) -> Result<Vec<Vec<Record>>> {
+/// A store of its own, to which one batch after the other is appended, without a daemon.
+pub(crate) struct BareAppend {
+    store: Store,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl BareAppend {
+    pub(crate) fn new(world: &World) -> Result<Self> {
+        let store = Store::open(&world.home().path().join("log.db"))?.store;
+        Ok(Self { store, runtime: runtime()? })
+    }
+
+    /// Events per second.
+    pub(crate) fn rate(&self, batches: Vec<Vec<Record>>) -> Result<f64> {
+        let begun = Instant::now();
+        for batch in batches {
+            self.runtime.block_on(self.store.append(batch))?;
+        }
+        Ok((BATCH * BATCHES) as f64 / begun.elapsed().as_secs_f64())
+    }
+}
+
+/// The next batches after event `n`.
+pub(crate) fn batches(n: &mut u64) -> Result<Vec<Vec<Record>>> {
     let begin = Timestamp::from_millis(1_794_744_000_000);
     let mut batches = Vec::new();
     for _ in 0..BATCHES {
