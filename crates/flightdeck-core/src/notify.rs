@@ -33,7 +33,7 @@ impl NoteKind {
 }
 
 /// The part of the `[notify]` settings that the fold needs. It changes no state, only which notes are made. So it is not part of
-/// [`fold_version`](crate::rules::Rules::fold_version), and a changed setting does not replay the log.
+/// [`fold_version`](crate::rules::FoldSettings::fold_version), and a changed setting does not replay the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotifyRules {
     pub kinds: Vec<NoteKind>,

@@ -8,7 +8,7 @@ use crate::time::Millis;
 
 /// The settings that the fold depends on. A replay with other settings may give another board.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rules {
+pub struct FoldSettings {
     /// Hold and show permission requests of `claude -p`, which shows no prompt of its own.
     pub hold_print: bool,
     /// A failed tool moves the session to Needs You instead of only leaving a note.
@@ -20,7 +20,7 @@ pub struct Rules {
     pub notify: Option<NotifyRules>,
 }
 
-impl Default for Rules {
+impl Default for FoldSettings {
     fn default() -> Self {
         Self {
             hold_print: false,
@@ -32,7 +32,7 @@ impl Default for Rules {
     }
 }
 
-impl Rules {
+impl FoldSettings {
     /// Identifies the fold: the version of the code and every setting it depends on. Snapshots of another fold are not used.
     pub fn fold_version(&self) -> String {
         let Self { hold_print, tool_failure_needs_you, done_keeps, host: _, notify: _ } = self;

@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use flightdeck_core::approval::policy::Policy;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::Millis;
 use flightdeck_core::usage::price::{DollarsPerMillion, PriceError, PriceTable};
 use serde::Deserialize;
@@ -180,9 +180,9 @@ impl Config {
         }
     }
 
-    pub fn rules(&self, host: Option<String>) -> Rules {
-        let defaults = Rules::default();
-        Rules {
+    pub fn fold_settings(&self, host: Option<String>) -> FoldSettings {
+        let defaults = FoldSettings::default();
+        FoldSettings {
             hold_print: self.hold_print,
             tool_failure_needs_you: self.tool_failure == ToolFailure::NeedsYou,
             done_keeps: self.done_minutes.map_or(defaults.done_keeps, |m| Millis::minutes(i64::from(m))),
@@ -330,8 +330,8 @@ mod tests {
     #[test]
     fn settings_reach_the_rules_and_the_retention() {
         let config = read("tool_failure = \"needs_you\"\ndone_minutes = 5\nkeep.days = 2\n").unwrap();
-        assert!(config.rules(None).tool_failure_needs_you);
-        assert_eq!(config.rules(None).done_keeps, Millis::minutes(5));
+        assert!(config.fold_settings(None).tool_failure_needs_you);
+        assert_eq!(config.fold_settings(None).done_keeps, Millis::minutes(5));
         assert_eq!(config.retention().max_age, Millis::hours(48));
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::log::approvals::{ANSWERED, ASK_GONE};
 use crate::log::hook_presence::HOOKS_SEEN;
-use crate::rules::Rules;
+use crate::rules::FoldSettings;
 
 /// An example of an event.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub(super) struct DocCase {
     pub(super) variant: &'static str,
     pub(super) from: Start,
     pub(super) payload: Map<String, Value>,
-    pub(super) rules: Rules,
+    pub(super) settings: FoldSettings,
     /// The session whose card is read.
     pub(super) look_at: &'static str,
 }
@@ -216,7 +216,7 @@ fn tools() -> Vec<DocCase> {
     let interrupted = || with_fields(bash(), json!({"is_interrupt": true, "error": "interrupted"}));
     let failed = || with_fields(bash(), json!({"error": "exit status 1"}));
     let batch = || json!({"tool_calls": [bash(), read()]});
-    let needs_you = Rules { tool_failure_needs_you: true, ..Rules::default() };
+    let needs_you = FoldSettings { tool_failure_needs_you: true, ..FoldSettings::default() };
     vec![
         case("PreToolUse", "", Thinking, bash()),
         case(
@@ -239,7 +239,7 @@ fn tools() -> Vec<DocCase> {
         case("PostToolBatch", "", TwoTools, batch()),
         case("PostToolUseFailure", "", Tool, failed()),
         DocCase {
-            rules: needs_you,
+            settings: needs_you,
             ..case("PostToolUseFailure", "with tool_failure = needs_you", Tool, failed())
         },
         case("PostToolUseFailure", "is_interrupt", Tool, interrupted()),
@@ -250,12 +250,12 @@ fn tools() -> Vec<DocCase> {
 
 fn needs() -> Vec<DocCase> {
     let notice = |kind: &str| json!({"notification_type": kind, "message": "Claude needs you"});
-    let held = Rules { hold_print: true, ..Rules::default() };
+    let held = FoldSettings { hold_print: true, ..FoldSettings::default() };
     vec![
         case("PermissionRequest", "", Tool, permission()),
         case("PermissionRequest", "in print mode", PrintMode, permission()),
         DocCase {
-            rules: held,
+            settings: held,
             ..case("PermissionRequest", "in print mode, hold_print", PrintMode, permission())
         },
         case("PermissionRequest", "EnterPlanMode", Thinking, json!({"tool_name": "EnterPlanMode"})),

@@ -14,7 +14,7 @@ use crate::log::from_transcript::TurnMark;
 use crate::log::hook_presence::{self, HOOKS_SEEN, HookPresence};
 use crate::log::record::{EventId, Record, Source};
 use crate::log::{from_registry, from_transcript};
-use crate::rules::{Rule, Rules};
+use crate::rules::{FoldSettings, Rule};
 use crate::session::Because;
 use crate::time::{Millis, Timestamp};
 use crate::view::{self, card::Card};
@@ -51,7 +51,7 @@ pub(super) struct PlayedCase {
 }
 
 pub(super) fn play(case: &DocCase) -> PlayedCase {
-    let mut fleet = Fleet::new(case.rules.clone());
+    let mut fleet = Fleet::new(case.settings.clone());
     for (name, payload) in case.from.events() {
         send(&mut fleet, name, payload, case.from);
     }
@@ -78,7 +78,7 @@ fn read(fleet: &Fleet, id: &str) -> Option<(Card, Because)> {
     let (shown, step) = (session.shown.because, session.history.back().map(|step| step.because));
     // If another process is shown now, its own state has an older reason than the step.
     let because = step.filter(|step| step.seq > shown.seq).unwrap_or(shown);
-    Some((view::card(session, fleet.rules()), because))
+    Some((view::card(session, fleet.settings()), because))
 }
 
 fn says(card: &Card) -> (&str, &str, &Option<String>) {
@@ -252,7 +252,7 @@ impl Default for DocCase {
             variant: "",
             from: Start::Unknown,
             payload: Map::new(),
-            rules: Rules::default(),
+            settings: FoldSettings::default(),
             look_at: SESSION,
         }
     }

@@ -129,7 +129,7 @@ impl Fleet {
         let sat = ProcessesBefore::new(session);
         let asked = open_asks(session);
         let revision = session.tracker.revision();
-        session.apply(event, &self.rules);
+        session.apply(event, &self.settings);
         report_assignment(session, revision, effects);
         if tell_asks(session, &asked, effects) {
             self.timers.set(event.received_at + ASK_STAYS, id, Timer::AskLeaves);
@@ -154,7 +154,7 @@ impl Fleet {
             self.timers.set(event.received_at + STALE_AFTER, id, Timer::Stale);
         }
         if let Some(ended) = session.ended_at.filter(|ended| Some(*ended) != was_ended) {
-            self.timers.set_end(id, ended, event.received_at, self.rules.done_keeps);
+            self.timers.set_end(id, ended, event.received_at, self.settings.done_keeps);
         }
         if was_ended.is_some() && session.ended_at.is_none() {
             effects.extend(occupants(session).map(Effect::Seated));

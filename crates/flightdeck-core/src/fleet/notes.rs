@@ -10,14 +10,14 @@ use crate::time::Timestamp;
 impl Fleet {
     /// The kind of note that the present state of the session calls for. `None` if it calls for none, or if notes are off.
     pub(super) fn wanted_note(&self, id: &SessionId) -> Option<NoteKind> {
-        let rules = self.rules.notify.as_ref()?;
+        let rules = self.settings.notify.as_ref()?;
         self.get(id)?.note_kind().filter(|kind| rules.kinds.contains(kind))
     }
 
     /// Starts the settle time if the session has entered a state with another kind of note. `before` is the result of
     /// [`Self::wanted_note`] before the change.
     pub(super) fn watch_note(&mut self, id: &SessionId, before: Option<NoteKind>, at: Timestamp) {
-        let Some(settle) = self.rules.notify.as_ref().map(|rules| rules.settle) else { return };
+        let Some(settle) = self.settings.notify.as_ref().map(|rules| rules.settle) else { return };
         let now = self.wanted_note(id);
         if now.is_none() || now == before {
             return;
@@ -31,7 +31,7 @@ impl Fleet {
     /// Called when the settle time is over. If the session re-entered the state meanwhile, or had its last note a moment ago, the
     /// timer is set again. The note is then made later, if the state still lasts.
     pub(super) fn note_settled(&mut self, id: &SessionId, due: Timestamp, effects: &mut Vec<Effect>) {
-        let (Some(rules), Some(kind)) = (self.rules.notify.clone(), self.wanted_note(id)) else { return };
+        let (Some(rules), Some(kind)) = (self.settings.notify.clone(), self.wanted_note(id)) else { return };
         let Some(session) = session_mut(&mut self.sessions, id) else { return };
         let Some(entered) = session.note.entered_at else { return };
         let again = session.note.noted_at.map_or(Timestamp::default(), |at| at + rules.again_after);

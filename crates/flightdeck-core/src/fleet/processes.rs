@@ -145,7 +145,7 @@ mod tests {
     use crate::fleet::{Effect, Fleet};
     use crate::log::event::Event;
     use crate::log::record::{EventId, Record};
-    use crate::rules::Rules;
+    use crate::rules::FoldSettings;
     use crate::wire::hook::HookDraft;
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_process_with_the_same_pid_on_another_host_is_a_new_process() {
-        let mut fleet = Fleet::new(Rules::default());
+        let mut fleet = Fleet::new(FoldSettings::default());
         let mut seated = |event: &Event| {
             let of_host = |effect| match effect {
                 Effect::Seated(occupant) => Some(occupant.host),

@@ -59,7 +59,7 @@ impl Fleet {
                 return effects.push(Effect::Changed(old_id.into()));
             };
             self.seats.free_seats_of(&old_id, event.fired_at);
-            self.timers.set_end(&old_id, ended, event.received_at, self.rules.done_keeps);
+            self.timers.set_end(&old_id, ended, event.received_at, self.settings.done_keeps);
         }
         old.replaced_by = Some(id.clone());
         if let Some(new) = session_mut(&mut self.sessions, id) {

@@ -13,7 +13,7 @@ use super::timers::Timers;
 use super::twins::Twins;
 use crate::ids::{HostId, SessionId};
 use crate::notify::NotifyRules;
-use crate::rules::Rules;
+use crate::rules::FoldSettings;
 use crate::session::{HostTerms, Session};
 use crate::time::Timestamp;
 use crate::wire::status_line::RateLimits;
@@ -21,7 +21,7 @@ use crate::wire::status_line::RateLimits;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fleet {
     #[serde(skip)]
-    pub(super) rules: Rules,
+    pub(super) settings: FoldSettings,
     /// Shared with the snapshot that is being written: only a session that changes meanwhile is copied.
     pub(super) sessions: BTreeMap<SessionId, Arc<Session>>,
     /// Ids of sessions that ended and left the board: a late hook must not create them again.
@@ -64,9 +64,9 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    pub fn new(rules: Rules) -> Self {
+    pub fn new(settings: FoldSettings) -> Self {
         Self {
-            rules,
+            settings,
             sessions: BTreeMap::new(),
             ended: BTreeMap::new(),
             past: VecDeque::new(),
@@ -97,19 +97,19 @@ impl Fleet {
         self.sessions.insert(session.id.clone(), Arc::new(session));
     }
 
-    /// Rules are not in a snapshot: a fleet that was read back needs them set.
-    pub fn with_rules(mut self, rules: Rules) -> Self {
-        self.rules = rules;
+    /// Sets the settings of a fleet that was read from a snapshot: no snapshot contains them.
+    pub fn with_settings(mut self, settings: FoldSettings) -> Self {
+        self.settings = settings;
         self
     }
 
     /// Sets which notes are made from now on.
     pub fn set_notify_rules(&mut self, rules: Option<NotifyRules>) {
-        self.rules.notify = rules;
+        self.settings.notify = rules;
     }
 
-    pub fn rules(&self) -> &Rules {
-        &self.rules
+    pub fn settings(&self) -> &FoldSettings {
+        &self.settings
     }
     pub fn last_seq(&self) -> u64 {
         self.last_seq

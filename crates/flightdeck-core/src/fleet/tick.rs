@@ -83,7 +83,9 @@ impl Fleet {
             Timer::Complete if has_been_over(session, due, COMPLETED_AFTER) => {
                 effects.push(Effect::Completed(id.clone()));
             }
-            Timer::Forget if has_been_over(session, due, self.rules.done_keeps) => self.forget(id, effects),
+            Timer::Forget if has_been_over(session, due, self.settings.done_keeps) => {
+                self.forget(id, effects)
+            }
             Timer::Complete | Timer::Forget | Timer::Note => {}
             Timer::AskLeaves => {
                 if session.all_asks_leave(due) {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ledger::{Ledger, Need};
 use crate::log::event::{Background, EndReason, EventKind, Notice, Prompter, StartSource, ToolOutcome};
-use crate::rules::{Rule, Rules};
+use crate::rules::{FoldSettings, Rule};
 
 /// What an agent is doing. Each variant holds what is true only in that state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,7 +82,7 @@ pub(crate) struct AgentContext<'a> {
     pub queue_goes_on: bool,
     /// `claude -p`: no prompt is ever shown, so nothing waits for a person.
     pub print_mode: bool,
-    pub rules: &'a Rules,
+    pub settings: &'a FoldSettings,
 }
 
 /// The state after `kind` and the rule that led to it; `None` if the state stays.
@@ -123,7 +123,7 @@ fn next_in_turn(
     around: AgentContext<'_>,
 ) -> Option<(AgentState, Rule)> {
     use EventKind as K;
-    let AgentContext { ledger, rules, .. } = around;
+    let AgentContext { ledger, settings, .. } = around;
     let (to, rule) = match (state, kind) {
         (_, K::SetupStarted) => (Working(Setup), Rule::SetupRan),
         // The person typed while the turn runs: the client queues the message and the turn continues.
@@ -138,14 +138,14 @@ fn next_in_turn(
         // The ledger did not open this call: its end arrived first, or its turn is over.
         (_, K::ToolStarted(tool)) if !ledger.is_open(tool) => return None,
         (_, K::ToolStarted(tool)) => (using(tool), Rule::ToolStarted),
-        (_, K::PermissionAsked(_)) if around.print_mode && !rules.hold_print => return None,
+        (_, K::PermissionAsked(_)) if around.print_mode && !settings.hold_print => return None,
         (_, K::PermissionAsked(tool)) if !ledger.is_asked(tool) => return None,
         (_, K::PermissionAsked(tool)) => (using(tool), Rule::PermissionAsked),
         // Known only from the client's schema: a real Esc fires no hook (capture `esc_tool`).
         (_, K::ToolEnded { outcome: ToolOutcome::Interrupted, tool }) => {
             (Idle(Interrupted { tool: Some(tool.name.clone()) }), Rule::ToolInterrupted)
         }
-        (_, K::ToolEnded { outcome: ToolOutcome::Failed { .. }, tool }) if rules.tool_failure_needs_you => {
+        (_, K::ToolEnded { outcome: ToolOutcome::Failed { .. }, tool }) if settings.tool_failure_needs_you => {
             (Idle(Failed { cause: tool.name.clone() }), Rule::ToolFailed)
         }
         (_, K::ToolEnded { .. } | K::BatchEnded(_) | K::ElicitationClosed) => after_tools(ledger),

@@ -10,28 +10,28 @@ use super::state::Session;
 use crate::approval::resolution::NeedKind;
 use crate::log::event::{Event, EventKind, Notice, Prompter, StartSource, ToolOutcome};
 use crate::log::record::Source;
-use crate::rules::Rules;
+use crate::rules::FoldSettings;
 use crate::time::Timestamp;
 
 impl Session {
     /// Applies one event to the process that it belongs to, and follows the assignment.
-    pub fn apply(&mut self, event: &Event, rules: &Rules) {
+    pub fn apply(&mut self, event: &Event, settings: &FoldSettings) {
         let before = self.before_assignment(event);
-        self.apply_to_its_process(event, rules);
+        self.apply_to_its_process(event, settings);
         self.follow_event(event, before);
     }
 
     /// The first branch is the usual case: the session has only one process.
-    fn apply_to_its_process(&mut self, event: &Event, rules: &Rules) {
+    fn apply_to_its_process(&mut self, event: &Event, settings: &FoldSettings) {
         if self.beside.is_empty() && self.is_of_shown(event) {
-            self.apply_to_process(event, rules);
+            self.apply_to_process(event, settings);
         } else {
-            self.apply_to_one_of_several(event, rules);
+            self.apply_to_one_of_several(event, settings);
         }
     }
 
     /// Applies one event to the process that the card shows. [`Session::apply`] chooses the process.
-    pub(super) fn apply_to_process(&mut self, event: &Event, rules: &Rules) {
+    pub(super) fn apply_to_process(&mut self, event: &Event, settings: &FoldSettings) {
         if event.envelope.clock_back {
             self.reset_clocks(event.fired_at);
         }
@@ -63,8 +63,8 @@ impl Session {
             (EventKind::ProcessGone { pid, proc_start }, _) => {
                 self.process_gone(*pid, proc_start.as_deref(), event)
             }
-            (_, None) => self.apply_to_main(event, before, rules),
-            (_, Some(agent_id)) => self.apply_to_child(agent_id, event, before, rules),
+            (_, None) => self.apply_to_main(event, before, settings),
+            (_, Some(agent_id)) => self.apply_to_child(agent_id, event, before, settings),
         };
         if event.source == Source::Hook && event.kind.is_about_state() && !before.late {
             self.main.hooks_reach_us |= event.agent_id.is_none();
@@ -150,12 +150,12 @@ impl Session {
     }
 
     /// Returns whether the event asserts the state that the main agent is in now.
-    fn apply_to_main(&mut self, event: &Event, before: Before, rules: &Rules) -> bool {
-        self.main_facts(event, before, rules);
-        self.move_main(event, before, rules)
+    fn apply_to_main(&mut self, event: &Event, before: Before, settings: &FoldSettings) -> bool {
+        self.main_facts(event, before, settings);
+        self.move_main(event, before, settings)
     }
 
-    pub(super) fn move_main(&mut self, event: &Event, before: Before, rules: &Rules) -> bool {
+    pub(super) fn move_main(&mut self, event: &Event, before: Before, settings: &FoldSettings) -> bool {
         let around = AgentContext {
             ledger: &self.main.ledger,
             running_child: newest_running(&self.children),
@@ -164,7 +164,7 @@ impl Session {
             typed_ahead: before.typed_ahead,
             queue_goes_on: self.turn.goes_on_with_queue(),
             print_mode: self.print_mode(),
-            rules,
+            settings,
         };
         // A failed subagent fires no SubagentStop: for its parent the failure is the stop.
         let kind = match &event.kind {
@@ -182,7 +182,7 @@ impl Session {
     }
 
     /// Calls and needs of the main agent. They apply in any order.
-    fn main_facts(&mut self, event: &Event, before: Before, rules: &Rules) {
+    fn main_facts(&mut self, event: &Event, before: Before, settings: &FoldSettings) {
         let Before { late, typed_ahead } = before;
         let at = event.fired_at;
         let print_mode = self.print_mode();
@@ -218,7 +218,7 @@ impl Session {
                     ledger.open_need(Need::without_call(NeedKind::Permission, String::new(), at, None));
                 }
             }
-            EventKind::PermissionAsked(_) if print_mode && !rules.hold_print => {}
+            EventKind::PermissionAsked(_) if print_mode && !settings.hold_print => {}
             _ => agent_facts(ledger, event, of_an_ended_turn, None),
         }
         let reports_tools = matches!(event.kind, EventKind::ToolStarted(_) | EventKind::PermissionAsked(_));

@@ -9,7 +9,7 @@ use super::ledger::{Ledger, Need};
 use crate::approval::resolution::NeedKind;
 use crate::ids::AgentId;
 use crate::log::event::{Event, EventKind, Notice};
-use crate::rules::Rules;
+use crate::rules::FoldSettings;
 use crate::time::Timestamp;
 
 /// A subagent.
@@ -44,7 +44,7 @@ impl Child {
         self.ended_at = Some(at);
     }
 
-    pub(super) fn apply(&mut self, event: &Event, print_mode: bool, rules: &Rules) {
+    pub(super) fn apply(&mut self, event: &Event, print_mode: bool, settings: &FoldSettings) {
         let late = event.envelope.has_fired_at && event.fired_at < self.changed_at;
         self.started_at = self.started_at.min(event.fired_at);
         if let Some(ended) = self.ended_at {
@@ -62,7 +62,7 @@ impl Child {
         }
         let agent_type = self.agent_type.clone();
         let has_no_prompt =
-            print_mode && !rules.hold_print && matches!(event.kind, EventKind::PermissionAsked(_));
+            print_mode && !settings.hold_print && matches!(event.kind, EventKind::PermissionAsked(_));
         if !has_no_prompt {
             agent_facts(&mut self.ledger, event, false, Some(&agent_type));
         }
@@ -77,7 +77,7 @@ impl Child {
             typed_ahead: false,
             queue_goes_on: false,
             print_mode,
-            rules,
+            settings,
         };
         if let Some((to, _)) = agent::next_state(&self.state, &event.kind, around)
             && to.is_working()

@@ -7,7 +7,7 @@ use crate::ids::AgentId;
 use crate::limits::{CHILDREN_MAX, DISORDER_MAX};
 use crate::log::event::{Event, EventKind};
 use crate::log::record::Source;
-use crate::rules::Rules;
+use crate::rules::FoldSettings;
 use crate::time::{Millis, Timestamp};
 
 impl Session {
@@ -16,7 +16,7 @@ impl Session {
         agent_id: &AgentId,
         event: &Event,
         before: Before,
-        rules: &Rules,
+        settings: &FoldSettings,
     ) -> bool {
         match &event.kind {
             EventKind::StopFailed { cause } if !self.main.state.is_ended() => {
@@ -56,14 +56,14 @@ impl Session {
                     child.end(stopped);
                     return false;
                 }
-                child.apply(event, print_mode, rules);
+                child.apply(event, print_mode, settings);
                 if child.ledger.is_blocked() {
                     // The registry reported the same dialog first, without saying whose it is.
                     self.main.ledger.close_needs_of(Source::Registry);
                 }
             }
         }
-        self.move_main(event, before, rules)
+        self.move_main(event, before, settings)
     }
 
     /// A stop may arrive before its own start. The late start must not leave a subagent running.

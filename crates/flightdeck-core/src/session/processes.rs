@@ -22,7 +22,7 @@ use crate::ids::AskId;
 use crate::limits::{ASKS_MAX, DISORDER_MAX, PAST_PROCESSES_MAX, PROCESSES_MAX, SETTLE};
 use crate::log::event::{EndReason, Event, EventKind, StartSource};
 use crate::log::record::Source;
-use crate::rules::{Rule, Rules};
+use crate::rules::{FoldSettings, Rule};
 use crate::time::Timestamp;
 
 /// The process that an event belongs to.
@@ -50,8 +50,8 @@ struct CardBefore {
 
 impl Session {
     /// Chooses the process that the event belongs to and applies the event to it.
-    pub(super) fn apply_to_one_of_several(&mut self, event: &Event, rules: &Rules) {
-        let apply = |s: &mut Self| s.apply_keeping_newest_message(event, rules);
+    pub(super) fn apply_to_one_of_several(&mut self, event: &Event, settings: &FoldSettings) {
+        let apply = |s: &mut Self| s.apply_keeping_newest_message(event, settings);
         match self.owner(event) {
             Owner::Shown => self.change(None, event.into(), apply),
             Owner::Beside(n) => self.change(Some(n), event.into(), apply),
@@ -63,18 +63,18 @@ impl Session {
                 let (seat, left_at) = (self.seat.clone(), self.ended_at.unwrap_or(event.fired_at));
                 self.remember_past(&seat, left_at);
                 self.forget_past(event);
-                self.apply_to_process(event, rules);
+                self.apply_to_process(event, settings);
             }
-            Owner::Outsider => self.take_from_outsider(event, rules),
+            Owner::Outsider => self.take_from_outsider(event, settings),
         }
     }
 
     /// The last message on the card is the newest one of all processes, in whatever order their prompts arrive.
-    fn apply_keeping_newest_message(&mut self, event: &Event, rules: &Rules) {
+    fn apply_keeping_newest_message(&mut self, event: &Event, settings: &FoldSettings) {
         let newest = self.beside.iter().filter_map(|process| process.turn.started_at).max();
         let is_older = newest.is_some_and(|newest| event.fired_at < newest);
         let message = self.last_user_message.clone().filter(|_| is_older);
-        self.apply_to_process(event, rules);
+        self.apply_to_process(event, settings);
         if message.is_some() {
             self.last_user_message = message;
         }
@@ -282,7 +282,7 @@ impl Session {
     }
 
     /// Such a process may say something about the conversation: a to-do, a model. If it ended, its late start is ignored.
-    fn take_from_outsider(&mut self, event: &Event, rules: &Rules) {
+    fn take_from_outsider(&mut self, event: &Event, settings: &FoldSettings) {
         if let (EventKind::SessionEnded { .. }, Some(name)) = (&event.kind, ProcessName::in_event(event))
             && !self.past_processes.iter().any(|past| name.is_past(past))
         {
@@ -296,7 +296,7 @@ impl Session {
         let mut nowhere = Process::new(event);
         nowhere.main.state = AgentState::Ended(EndReason::ProcessDied);
         self.swap_process(&mut nowhere);
-        self.apply_to_process(event, rules);
+        self.apply_to_process(event, settings);
         self.swap_process(&mut nowhere);
     }
 }

@@ -6,7 +6,7 @@ use crate::session::Session;
 
 /// Every card that belongs on the board: live ones, and ended ones still in Done.
 pub fn board(fleet: &Fleet) -> Vec<Card> {
-    fleet.sessions().filter(|s| on_board(s)).map(|s| card(s, fleet.rules())).collect()
+    fleet.sessions().filter(|s| on_board(s)).map(|s| card(s, fleet.settings())).collect()
 }
 
 /// A replaced session is not on the board; it can be found by its id.

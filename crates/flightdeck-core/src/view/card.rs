@@ -9,7 +9,7 @@ use crate::ids::{HostId, SessionId};
 use crate::log::event::Background;
 use crate::log::record::Source;
 use crate::log::todo::Todo;
-use crate::rules::Rules;
+use crate::rules::FoldSettings;
 use crate::session::agent::AgentState;
 use crate::session::state_name::{Group, StateName};
 use crate::session::{Failure, Parking, Seat, Session, Shown};
@@ -177,13 +177,13 @@ pub struct Rank {
     pub waiting: String,
 }
 
-pub fn card(session: &Session, rules: &Rules) -> Card {
+pub fn card(session: &Session, settings: &FoldSettings) -> Card {
     let state = StateName::from_state(&session.shown.state);
     let told = session.enrichment.as_deref().filter(|t| t.known.has_content());
     let known = told.map(|t| &t.known);
     let line = session.status_line.as_ref();
     let cache = status_line::cache(line, cache(session));
-    let seat = seat(session, rules);
+    let seat = seat(session, settings);
     let said = last_message(session);
     let waiting = waiting::waiting(session, said);
     let turn_started_at = turn_started_at(session);
@@ -193,7 +193,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         replaced_by: session.replaced_by.clone(),
         ended_at: session.ended_at,
         end_reason: end_reason(session),
-        host: host_name(&session.host, rules),
+        host: host_name(&session.host, settings),
         unreachable_since: session.owner.as_ref().and_then(|owner| owner.unreachable_since),
         owner: owner(session),
         takes: state
@@ -392,8 +392,8 @@ fn end_reason(session: &Session) -> Option<String> {
 }
 
 /// The configured name of this machine, or the name of another.
-fn host_name(host: &HostId, rules: &Rules) -> Option<String> {
-    if host.is_this() { rules.host.clone() } else { Some(host.to_string()) }
+fn host_name(host: &HostId, settings: &FoldSettings) -> Option<String> {
+    if host.is_this() { settings.host.clone() } else { Some(host.to_string()) }
 }
 
 /// Whether the machine of the session lets a person here type into its terminal, and can be reached.
@@ -422,7 +422,7 @@ fn owner(session: &Session) -> Option<OwnerCard> {
     })
 }
 
-fn seat(session: &Session, rules: &Rules) -> SeatCard {
+fn seat(session: &Session, settings: &FoldSettings) -> SeatCard {
     let seat = &session.seat;
     // The seat names its host once a process is known.
     let host = if seat.host.is_this() { &session.host } else { &seat.host };
@@ -431,7 +431,7 @@ fn seat(session: &Session, rules: &Rules) -> SeatCard {
         pane: seat.pane.clone(),
         tmux_socket: seat.tmux_socket.clone(),
         name: seat.name.clone(),
-        host: host_name(host, rules),
+        host: host_name(host, settings),
     }
 }
 

@@ -37,7 +37,8 @@ pub fn seats(fleet: &Fleet) -> Vec<KnownSeatCard> {
     let card = |seat: &KnownSeat| {
         let session = fleet.get(&seat.session_id).filter(|_| seat.free_since.is_none());
         let status = session.map(|s| lens::fleet_status(StateName::from_state(&s.shown.state), s.seen));
-        let host = if seat.host.is_this() { fleet.rules().host.clone() } else { Some(seat.host.to_string()) };
+        let host =
+            if seat.host.is_this() { fleet.settings().host.clone() } else { Some(seat.host.to_string()) };
         KnownSeatCard {
             id: seat.id.clone(),
             name: seat.name.clone(),

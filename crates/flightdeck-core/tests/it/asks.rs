@@ -8,14 +8,14 @@ use flightdeck_core::log::approvals::{answered_record, hold_ended_record};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook;
 use flightdeck_core::log::record::EventId;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 
 use crate::registry::tell_all;
 use crate::script::{at_seconds, card, read};
 
 /// A session whose request for permission is answered from here at second 3.
 fn answered(decision: Decision, before: &str) -> Fleet {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     let asks = "0 UserPromptSubmit prompt=go
         1 PreToolUse tool_name=Bash tool_input={\"command\":\"make\"} tool_use_id=t1
         1 PermissionRequest tool_name=Bash tool_input={\"command\":\"make\"}
@@ -93,7 +93,7 @@ fn a_word_from_before_the_request_says_nothing_about_the_answer() {
 fn the_other_of_two(
     end: impl Fn(&Fleet, &AskId) -> flightdeck_core::log::record::Record,
 ) -> (AskOutcome, Option<AnsweredBy>) {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(
         &mut fleet,
         "0 UserPromptSubmit prompt=go
@@ -126,7 +126,7 @@ fn a_turn_refused_with_one_request_refuses_the_other() {
 
 #[test]
 fn a_form_that_was_filled_in_was_not_refused() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(
         &mut fleet,
         "0 UserPromptSubmit prompt=go
@@ -148,7 +148,7 @@ fn a_form_that_was_filled_in_was_not_refused() {
 
 #[test]
 fn an_ask_of_a_session_that_was_replaced_leaves_its_card_like_any_other() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(
         &mut fleet,
         "0 SessionStart source=startup session_id=a pid=7 proc_start=1

@@ -7,7 +7,7 @@ use flightdeck_core::fleet::Fleet;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::EventId;
 use flightdeck_core::log::{from_hook, from_registry};
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view;
 use flightdeck_sim::corpus::{CapturedScenario, HookRecord, RegistryRecord, scenarios};
@@ -17,7 +17,7 @@ use crate::script;
 #[test]
 fn every_scenario_of_the_corpus_matches_its_snapshot() {
     for scenario in scenarios() {
-        let mut fleet = Fleet::new(Rules::default());
+        let mut fleet = Fleet::new(FoldSettings::default());
         let start = scenario.hooks.first().map_or(0, |h| h.t_ms);
         let mut names = BTreeMap::new();
         let mut told = String::new();
@@ -25,7 +25,7 @@ fn every_scenario_of_the_corpus_matches_its_snapshot() {
             apply(&mut fleet, hook, i as u64 + 1);
             let next = names.len() + 1;
             let name = names.entry(hook.session_id().to_owned()).or_insert_with(|| format!("s{next}"));
-            let card = fleet.get(hook.session_id()).map(|s| view::card(s, fleet.rules()));
+            let card = fleet.get(hook.session_id()).map(|s| view::card(s, fleet.settings()));
             let reads = card.map_or("(not on the board)".to_owned(), |card| script::read(&card));
             let what = describe(hook);
             writeln!(told, "{:>6} {name:<3} {what:<46} → {reads}", hook.t_ms - start).unwrap();
@@ -63,7 +63,7 @@ pub(crate) fn replay(scenario: &CapturedScenario, mut see: impl FnMut(&Fleet, i6
     let registry = scenario.registry.iter().map(|r| (r.t_ms, Told::Registry(r)));
     let mut all: Vec<_> = hooks.chain(registry).collect();
     all.sort_by_key(|(at, _)| *at);
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     let until = |fleet: &mut Fleet, t_ms: i64, see: &mut dyn FnMut(&Fleet, i64, &str)| {
         while let Some(due) = fleet.next_wake().filter(|due| due.as_millis() < t_ms) {
             let _ = fleet.tick(due);
@@ -102,7 +102,7 @@ impl Changes {
 
     fn tell(&mut self, fleet: &Fleet, t_ms: i64, what: &str) {
         for session in fleet.sessions() {
-            let reads = script::read(&view::card(session, fleet.rules()));
+            let reads = script::read(&view::card(session, fleet.settings()));
             let next = self.names.len() + 1;
             let name = self.names.entry(session.id.to_string()).or_insert_with(|| format!("s{next}"));
             if self.last.get(session.id.as_str()) != Some(&reads) {

@@ -1,7 +1,7 @@
 //! What transcripts add to a card, and what they do not change.
 
 use flightdeck_core::fleet::{Effect, Fleet};
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::Millis;
 use flightdeck_core::usage::amounts::CacheStatus;
 use flightdeck_core::usage::enrichment::{Fold, Summary, TranscriptFile};
@@ -27,7 +27,7 @@ fn answer(second: &str, model: &str) -> Value {
 
 #[test]
 fn a_card_shows_its_numbers_and_its_state_stays_what_the_hooks_said() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, "1 UserPromptSubmit prompt=fix~it\n2 PreToolUse tool_name=Bash tool_use_id=a");
     let before = card(&fleet, "s");
     let effects = fleet.enrich(&"s".into(), summary(&[answer("1.5", "claude-sonnet-4-5-20250929")]));
@@ -71,7 +71,7 @@ fn with_agents(agents: &[(&str, &str, bool)]) -> Summary {
 
 #[test]
 fn subagents_that_only_the_transcripts_know_are_on_the_card() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, "1 UserPromptSubmit prompt=go\n9 SubagentStart agent_id=told agent_type=Plan");
     fleet
         .enrich(&"s".into(), with_agents(&[("told", "9", false), ("seen", "5", false), ("over", "4", true)]));
@@ -97,7 +97,7 @@ fn subagents_that_only_the_transcripts_know_are_on_the_card() {
 
 #[test]
 fn a_subagent_without_a_note_is_shown_and_a_helper_of_the_client_is_not() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, "1 UserPromptSubmit prompt=go");
     let mut told = with_agents(&[("a1b2", "5", false), ("acompact-3f", "6", false), ("a3", "7", false)]);
     told.files.agents = std::collections::BTreeMap::from([("a3".to_owned(), AgentNote::default())]);
@@ -110,7 +110,7 @@ fn a_subagent_without_a_note_is_shown_and_a_helper_of_the_client_is_not() {
 
 #[test]
 fn running_is_ordered_by_the_turn_start_that_the_card_shows() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     // Session `s` has no prompt from a hook; its transcript says that its turn began at 10. Session `b` got its prompt at 40.
     tell(&mut fleet, "50 PreToolUse tool_name=Bash tool_use_id=a\n40 UserPromptSubmit prompt=x session_id=b");
     let prompt =
@@ -123,7 +123,7 @@ fn running_is_ordered_by_the_turn_start_that_the_card_shows() {
 
 #[test]
 fn a_warm_cache_turns_cold_by_itself_and_the_card_moves_down() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, "1 UserPromptSubmit prompt=x\n2 Stop");
     fleet.enrich(&"s".into(), summary(&[answer("2", "claude-opus-5-5")]));
     let warm = card(&fleet, "s");
@@ -140,7 +140,7 @@ fn a_warm_cache_turns_cold_by_itself_and_the_card_moves_down() {
 
 #[test]
 fn the_newest_report_of_the_model_wins() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, "1 SessionStart source=startup model=claude-opus-5-5");
     fleet.enrich(&"s".into(), summary(&[answer("2", "claude-haiku-4-5")]));
     assert_eq!(card(&fleet, "s").model.as_deref(), Some("claude-haiku-4-5"));
@@ -150,7 +150,7 @@ fn the_newest_report_of_the_model_wins() {
 
 #[test]
 fn the_persons_title_is_preferred_to_claudes_title_and_that_to_the_first_prompt() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, "1 UserPromptSubmit prompt=first");
     let title = |lines: &[Value], fleet: &mut Fleet| {
         fleet.enrich(&"s".into(), summary(lines));
@@ -165,7 +165,7 @@ fn the_persons_title_is_preferred_to_claudes_title_and_that_to_the_first_prompt(
 
 #[test]
 fn a_context_larger_than_its_window_raises_the_window() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, "1 UserPromptSubmit prompt=x");
     let mut line = answer("2", "claude-haiku-4-5");
     line["message"]["usage"]["cache_read_input_tokens"] = json!(300_000);
@@ -176,7 +176,7 @@ fn a_context_larger_than_its_window_raises_the_window() {
 
 #[test]
 fn a_snapshot_is_the_same_with_and_without_transcripts() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, "1 UserPromptSubmit prompt=x\n2 Stop");
     let replayed = serde_json::to_value(&fleet).unwrap();
     fleet.enrich(&"s".into(), summary(&[answer("2", "claude-opus-5-5")]));
@@ -193,7 +193,7 @@ fn queue(second: &str, operation: &str, content: &str) -> Value {
 
 #[test]
 fn a_command_with_an_exclamation_mark_is_the_last_message_until_the_next_prompt() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(
         &mut fleet,
         "1 UserPromptSubmit prompt=fix~it prompt_id=a\n 2 Stop prompt_id=a\n 5 registry busy\n 6 tick",
@@ -213,7 +213,7 @@ fn a_command_with_an_exclamation_mark_is_the_last_message_until_the_next_prompt(
 
 #[test]
 fn the_length_of_the_queue_comes_from_hooks_or_transcript_whichever_is_newer() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, "1 UserPromptSubmit prompt=one prompt_id=a\n 2 UserPromptSubmit prompt=two prompt_id=a");
     assert_eq!(card(&fleet, "s").queued_prompts, 1);
     let lines = [queue("2.1", "enqueue", "two"), queue("3", "popAll", "two")];
@@ -235,7 +235,7 @@ fn shells_are_counted_from_hooks_and_transcript_and_are_a_range_if_uncertain() {
         let background = card(fleet, "s").background;
         (background.shells_min, background.shells)
     };
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(&mut fleet, &format!("{TWO_SHELLS}\n 4 tick"));
     assert_eq!(shells(&fleet), (2, 2));
     // In a menu the person may end a shell. Only the transcript reports it.
@@ -284,7 +284,7 @@ fn the_lines_of_a_hook_that_ended_a_turn_or_blocked_a_prompt_are_read() {
 
 #[test]
 fn the_subagent_of_a_terminal_that_was_killed_does_not_work_on_in_the_other_terminal() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(
         &mut fleet,
         "1 SessionStart source=startup pid=7 proc_start=1
@@ -312,7 +312,7 @@ fn the_subagent_of_a_terminal_that_was_killed_does_not_work_on_in_the_other_term
 
 #[test]
 fn a_subagent_that_no_hook_reported_ended_when_the_client_was_idle() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(&mut fleet, "1 registry idle\n 2 registry busy\n 8 registry idle\n 8.5 tick");
     fleet.enrich(&"s".into(), with_agents(&[("x1", "4", false)]));
     let state = |fleet: &Fleet| card(fleet, "s").sub_agents[0].state;
@@ -335,7 +335,7 @@ fn typed(second: &str, text: &str) -> Value {
 
 #[test]
 fn a_turn_that_only_the_registry_and_the_transcript_report_replaces_the_message_and_the_prompt_before() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(
         &mut fleet,
         "1 UserPromptSubmit prompt=first prompt_id=a
@@ -361,7 +361,7 @@ fn a_turn_that_only_the_registry_and_the_transcript_report_replaces_the_message_
 
 #[test]
 fn the_newer_of_stop_and_transcript_is_the_last_message() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(
         &mut fleet,
         "1 UserPromptSubmit prompt=first prompt_id=a

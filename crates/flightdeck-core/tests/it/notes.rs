@@ -4,18 +4,18 @@ use expect_test::{Expect, expect};
 use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::log::event::{PARKED, SEEN};
 use flightdeck_core::notify::{NoteKind, NotifyRules};
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::{Millis, Timestamp};
 
 use crate::script::{NOON, person, tell_for_effects};
 
-fn rules() -> Rules {
+fn rules() -> FoldSettings {
     let notify = NotifyRules {
         kinds: NoteKind::ALL.to_vec(),
         settle: Millis::seconds(1),
         again_after: Millis::seconds(30),
     };
-    Rules { notify: Some(notify), ..Rules::default() }
+    FoldSettings { notify: Some(notify), ..FoldSettings::default() }
 }
 
 /// One line for each note, such as `1.0 Completed s since 0`. Times are seconds after noon.
@@ -178,7 +178,7 @@ fn a_kind_that_is_not_wanted_gives_no_note_and_does_not_delay_another() {
     let said = notes(&tell_for_effects(&mut Fleet::new(rules), script));
     expect!["7 NeedsPermission s since 6"].assert_eq(&said);
     assert_eq!(
-        notes(&tell_for_effects(&mut Fleet::new(Rules::default()), script)),
+        notes(&tell_for_effects(&mut Fleet::new(FoldSettings::default()), script)),
         "",
         "no target, no notes"
     );
@@ -200,10 +200,10 @@ fn a_snapshot_between_the_state_and_its_note_neither_loses_nor_repeats_the_note(
     let mut fleet = Fleet::new(rules());
     assert_eq!(notes(&tell_for_effects(&mut fleet, "0 UserPromptSubmit prompt=a\n 1 Stop")), "");
     let json = serde_json::to_string(&fleet).unwrap();
-    let mut read: Fleet = serde_json::from_str::<Fleet>(&json).unwrap().with_rules(rules());
+    let mut read: Fleet = serde_json::from_str::<Fleet>(&json).unwrap().with_settings(rules());
     expect!["2 Completed s since 1"].assert_eq(&notes(&tell_for_effects(&mut read, "3 tick")));
     let json = serde_json::to_string(&read).unwrap();
-    let mut read: Fleet = serde_json::from_str::<Fleet>(&json).unwrap().with_rules(rules());
+    let mut read: Fleet = serde_json::from_str::<Fleet>(&json).unwrap().with_settings(rules());
     assert_eq!(notes(&tell_for_effects(&mut read, "90 tick")), "");
 }
 

@@ -6,7 +6,7 @@ use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::Record;
 use flightdeck_core::log::{from_hook, from_registry};
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::session::state_name::Group;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::view::card::Card;
@@ -68,7 +68,7 @@ struct Play {
 impl Play {
     fn new() -> Self {
         let terminals = vec![Terminal::default(); TERMINALS];
-        Self { fleet: Fleet::new(Rules::default()), terminals, sent: 0, closed: Vec::new() }
+        Self { fleet: Fleet::new(FoldSettings::default()), terminals, sent: 0, closed: Vec::new() }
     }
 
     fn step(&mut self, Step { terminal, act }: Step) {
@@ -234,7 +234,7 @@ fn tellings(steps: &[Step]) -> BTreeMap<u32, Vec<Record>> {
 fn fleet_of_mixed(tellings: &BTreeMap<u32, Vec<Record>>, picks: &[usize]) -> Fleet {
     let mut queues: Vec<_> = tellings.values().map(|records| records.iter()).collect();
     let mut picks = picks.iter().cycle();
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     // All arrive after the last one fired.
     let mut received = time(10_000);
     while !queues.is_empty() {

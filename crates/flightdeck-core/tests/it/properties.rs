@@ -6,7 +6,7 @@ use flightdeck_core::fleet::Fleet;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::{EventId, Record, Verbatim};
 use flightdeck_core::log::{from_hook, from_registry};
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::view::{self, card::Card};
 use flightdeck_core::wire::hook::HookDraft;
@@ -161,7 +161,7 @@ fn read_back(line: &str) -> Record {
 
 /// As the engine does it: each event as it comes, and between them the timers when they are due, or a look at the clock.
 fn live(records: &[Record], looks_ms: &[i64]) -> Fleet {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     for (record, look) in records.iter().zip(looks_ms.iter().cycle()) {
         while let Some(due) = fleet.next_wake().filter(|due| *due <= record.received_at - Millis(*look)) {
             let _ = fleet.tick(due);
@@ -173,7 +173,7 @@ fn live(records: &[Record], looks_ms: &[i64]) -> Fleet {
 }
 
 fn fold(records: &[Record]) -> Fleet {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     records.iter().for_each(|r| drop(fleet.apply(&Event::from_record(r))));
     fleet
 }
@@ -289,7 +289,7 @@ proptest! {
         let records = arrivals(&all[pick % all.len()].hooks, &mishaps);
         let cut = cut % (records.len() + 1);
         let snapshot = json_of(&fold(&records[..cut]));
-        let mut resumed = serde_json::from_str::<Fleet>(&snapshot).unwrap().with_rules(Rules::default());
+        let mut resumed = serde_json::from_str::<Fleet>(&snapshot).unwrap().with_settings(FoldSettings::default());
         records[cut..].iter().for_each(|r| drop(resumed.apply(&Event::from_record(r))));
         prop_assert_eq!(json_of(&resumed), json_of(&fold(&records)));
     }
@@ -298,7 +298,7 @@ proptest! {
     fn extra_ticks_between_events_change_nothing(pick in any::<usize>(), mishaps in mishaps()) {
         let all = big_scenarios();
         let records = arrivals(&all[pick % all.len()].hooks, &mishaps);
-        let mut ticked = Fleet::new(Rules::default());
+        let mut ticked = Fleet::new(FoldSettings::default());
         for record in &records {
             let _ = ticked.tick(record.received_at - Millis(3));
             let _ = ticked.tick(record.received_at);
@@ -342,7 +342,7 @@ proptest! {
         let name = known.get(name.len()).map_or(name.clone(), |info| info.name.to_string());
         payload.insert("hook_event_name".into(), json!(if name.is_empty() { "x".to_owned() } else { name }));
         let record = script::record(payload, Map::new(), 1, Timestamp::from_millis(script::NOON), Timestamp::default());
-        let mut fleet = Fleet::new(Rules::default());
+        let mut fleet = Fleet::new(FoldSettings::default());
         let _ = fleet.apply(&Event::from_record(&record));
         assert_valid(&view::board(&fleet));
     }

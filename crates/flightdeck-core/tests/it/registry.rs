@@ -7,7 +7,7 @@ use flightdeck_core::log::from_transcript::TurnMark;
 use flightdeck_core::log::hook_presence::{self, HookPresence};
 use flightdeck_core::log::record::{EventId, Record};
 use flightdeck_core::log::{from_hook, from_registry, from_transcript};
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::session::state_name::Group;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ use crate::script::{at_seconds, card, read, tell};
 /// Afterwards half a second passes.
 #[track_caller]
 pub(crate) fn check(script: &str, expect: Expect) {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(&mut fleet, script);
     let _ = fleet.tick(fleet.now() + flightdeck_core::time::Millis(500));
     expect.assert_eq(&read(&card(&fleet, "s")));
@@ -101,7 +101,7 @@ fn a_session_older_than_our_hooks_appears_with_the_right_column_at_once() {
         ("waiting:dialog~open", expect![[r#"needs_you idle "Ready""#]]),
         ("shell", expect![[r#"needs_you idle "Ready" · 1 shells"#]]),
     ] {
-        let mut fleet = Fleet::new(Rules::default());
+        let mut fleet = Fleet::new(FoldSettings::default());
         tell_all(&mut fleet, &format!("10@1 registry {status}"));
         expect.assert_eq(&read(&card(&fleet, "s")));
     }
@@ -141,7 +141,7 @@ fn an_esc_shows_as_interrupted_in_every_phase_a_hook_was_heard_in() {
 
 #[test]
 fn the_word_counts_only_once_it_has_stood_for_a_quarter_of_a_second() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(&mut fleet, "0 UserPromptSubmit prompt=a\n 5 registry idle\n 5.24 tick");
     expect![[r#"running thinking "Thinking""#]].assert_eq(&read(&card(&fleet, "s")));
     tell_all(&mut fleet, "5.25 tick");
@@ -186,7 +186,7 @@ fn an_esc_at_the_very_end_of_a_tool_is_not_hidden_by_the_hook_of_that_tool() {
         "5.03@5 registry idle\n 5.4@5.02 PostToolUse tool_name=Bash tool_use_id=t",
         "5.03@5 registry idle\n 5.05@5.02 PostToolUse tool_name=Bash tool_use_id=t\n 5.07@5.04 PostToolBatch",
     ] {
-        let mut fleet = Fleet::new(Rules::default());
+        let mut fleet = Fleet::new(FoldSettings::default());
         tell_all(&mut fleet, &format!("{turn}\n{end}\n 6.2 tick"));
         // The card names the tool only if the registry entry arrived first.
         let card = read(&card(&fleet, "s"));
@@ -241,7 +241,7 @@ fn after_an_esc_a_call_of_that_turn_moves_nothing_and_one_of_the_next_does() {
 fn an_idle_word_of_the_turn_before_never_ends_this_one() {
     let before = "0 UserPromptSubmit prompt=a\n 1 registry busy\n 3 Stop\n 3.01 registry idle";
     let tool = "3.3 UserPromptSubmit prompt=b\n 3.6 PreToolUse tool_name=Bash tool_use_id=t\n 9 tick";
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(&mut fleet, &format!("{before}\n{tool}"));
     expect![[r#"running acting "Bash""#]].assert_eq(&read(&card(&fleet, "s")));
 }
@@ -374,7 +374,7 @@ fn a_death_ends_the_session_and_its_children_and_a_reused_pid_does_not_revive_it
 
 #[test]
 fn a_session_id_that_changes_in_place_replaces_the_card() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(&mut fleet, "0 registry idle sessionId=a\n 5 registry idle sessionId=b\n 6 tick");
     let board: Vec<_> =
         flightdeck_core::view::board(&fleet).into_iter().map(|c| (c.id, c.continues)).collect();
@@ -386,7 +386,7 @@ fn hook_and_registry_in_either_order_give_the_same_card() {
     let hook = "1.05@1 UserPromptSubmit prompt=a pid=7 proc_start=1 event_id=9";
     let word = "1.1@0.96 registry busy";
     let cards = [[hook, word], [word, hook]].map(|order| {
-        let mut fleet = Fleet::new(Rules::default());
+        let mut fleet = Fleet::new(FoldSettings::default());
         tell_all(&mut fleet, "0 SessionStart source=startup pid=7 proc_start=1");
         tell_all(&mut fleet, &order.join("\n").replace("1.05@", "1.2@"));
         let _ = fleet.tick(at_seconds("3"));
@@ -425,7 +425,7 @@ fn a_word_from_the_future_does_not_deafen_the_session() {
 
 #[test]
 fn a_file_read_between_the_goodbye_and_the_next_start_does_not_double_the_card() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(
         &mut fleet,
         "0 SessionStart source=startup session_id=a pid=7 proc_start=1
@@ -452,7 +452,7 @@ fn a_clock_that_was_set_back_keeps_no_dead_session_on_the_board() {
         "20 SessionStart source=startup session_id=a pid=7 proc_start=1
          3 SessionStart source=clear session_id=b pid=7 proc_start=1",
     ] {
-        let mut fleet = Fleet::new(Rules::default());
+        let mut fleet = Fleet::new(FoldSettings::default());
         tell_all(&mut fleet, script);
         assert_eq!(card(&fleet, "a").replaced_by.as_deref(), Some("b"), "{script}");
         assert_eq!(card(&fleet, "b").continues.as_deref(), Some("a"), "{script}");
@@ -466,7 +466,7 @@ fn a_session_that_was_resumed_elsewhere_is_not_ended_by_who_took_its_old_process
     let moved = format!("31@30 registry idle sessionId=a pid=8 procStart=2 startedAt={started}");
     let cleared = "31@20 registry idle sessionId=b".to_owned();
     for words in [[&moved, &cleared], [&cleared, &moved]] {
-        let mut fleet = Fleet::new(Rules::default());
+        let mut fleet = Fleet::new(FoldSettings::default());
         tell_all(&mut fleet, "10 registry busy sessionId=a");
         words.into_iter().for_each(|word| tell_all(&mut fleet, word));
         tell_all(&mut fleet, "33 SessionStart source=clear session_id=c pid=7 proc_start=1");
@@ -477,7 +477,7 @@ fn a_session_that_was_resumed_elsewhere_is_not_ended_by_who_took_its_old_process
 
 #[test]
 fn what_the_registry_repeats_at_a_start_is_no_sign_of_life() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     let marks = |fleet: &Fleet| (card(fleet, "s").quiet_since.is_some(), card(fleet, "s").stale);
     tell_all(&mut fleet, "0 UserPromptSubmit prompt=a\n 1 registry busy\n 28900 tick");
     assert_eq!(marks(&fleet), (true, true));
@@ -492,7 +492,7 @@ fn what_the_registry_repeats_at_a_start_is_no_sign_of_life() {
 
 #[test]
 fn a_word_that_does_not_know_the_start_of_the_process_is_of_the_same_process() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     let start = |fleet: &Fleet| fleet.sessions().next().unwrap().seat.proc_start.clone();
     tell_all(&mut fleet, "1 registry busy\n 2 registry busy procStart=null");
     assert_eq!(start(&fleet).as_deref(), Some("1"));
@@ -553,7 +553,7 @@ fn a_dialog_of_an_agent_that_the_registry_reported_first_closes_with_the_agents_
              5.5 tick
              5.6 PreToolUse tool_name=Bash tool_use_id=9 agent_id=x agent_type=Explore
              5.61 PermissionRequest tool_name=Bash agent_id=x agent_type=Explore";
-        let mut fleet = Fleet::new(Rules::default());
+        let mut fleet = Fleet::new(FoldSettings::default());
         tell_all(&mut fleet, &format!("{AGENT_RUNS}\n {end}\n {late}"));
         assert_eq!(card(&fleet, "s").agent_state.label, "Explore needs permission for Bash");
         tell_all(&mut fleet, "7 PostToolUse tool_name=Bash tool_use_id=9 agent_id=x agent_type=Explore");

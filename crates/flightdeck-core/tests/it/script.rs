@@ -4,7 +4,7 @@ use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook;
 use flightdeck_core::log::record::{EventId, Record, Source};
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::view::{self, card::Card};
 use flightdeck_core::wire::hook::HookDraft;
@@ -120,16 +120,16 @@ pub(crate) fn read(card: &Card) -> String {
 /// Applies `script` to a new fleet and compares the card of session `s`.
 #[track_caller]
 pub(crate) fn check(script: &str, expect: expect_test::Expect) {
-    check_with(Rules::default(), script, expect);
+    check_with(FoldSettings::default(), script, expect);
 }
 
 #[track_caller]
-pub(crate) fn check_with(rules: Rules, script: &str, expect: expect_test::Expect) {
+pub(crate) fn check_with(rules: FoldSettings, script: &str, expect: expect_test::Expect) {
     let mut fleet = Fleet::new(rules);
     tell(&mut fleet, script);
     expect.assert_eq(&read(&card(&fleet, "s")));
 }
 
 pub(crate) fn card(fleet: &Fleet, id: &str) -> Card {
-    view::card(fleet.get(id).unwrap(), fleet.rules())
+    view::card(fleet.get(id).unwrap(), fleet.settings())
 }

@@ -5,7 +5,7 @@ use flightdeck_core::fleet::Fleet;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::EventId;
 use flightdeck_core::log::{from_hook, from_transcript};
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::usage::enrichment::{Fold, Summary, TranscriptFile};
 use flightdeck_core::usage::price::PriceTable;
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ fn three_sources_in_all_six_orders_are_one_card_with_the_same_json() {
 }
 
 fn play(order: [usize; 3], step: f64, event: &str, status: &str, written: &str, line: &str) -> Value {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     for (n, source) in order.into_iter().enumerate() {
         let received = format!("{}", 5.0 + n as f64 * step);
         match source {
@@ -93,7 +93,7 @@ fn play(order: [usize; 3], step: f64, event: &str, status: &str, written: &str, 
 
 #[test]
 fn a_growing_transcript_discovers_a_session_as_working_and_says_nothing_more() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     grew(&mut fleet, "2", "1");
     expect![[r#"running thinking "Thinking""#]].assert_eq(&read(&card(&fleet, "s")));
     let found = card(&fleet, "s");
@@ -108,7 +108,7 @@ fn a_growing_transcript_discovers_a_session_as_working_and_says_nothing_more() {
 
 #[test]
 fn a_source_with_more_detail_counts_at_once() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     grew(&mut fleet, "2", "1");
     tell_all(&mut fleet, "3@0.5 registry idle");
     expect![[r#"needs_you idle "Ready""#]].assert_eq(&read(&card(&fleet, "s")));
@@ -124,7 +124,7 @@ fn a_transcript_is_a_sign_of_life_and_moves_no_session_that_other_sources_report
         ("1 Stop", expect![[r#"needs_you idle "Waiting for your next prompt""#]]),
         ("1 SessionEnd reason=other", expect![[r#"done session_ended "Session closed""#]]),
     ] {
-        let mut fleet = Fleet::new(Rules::default());
+        let mut fleet = Fleet::new(FoldSettings::default());
         tell(&mut fleet, script);
         grew(&mut fleet, "50", "49");
         let _ = fleet.tick(at_seconds("100"));
@@ -134,7 +134,7 @@ fn a_transcript_is_a_sign_of_life_and_moves_no_session_that_other_sources_report
 
 #[test]
 fn only_growth_that_says_something_is_news() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     let is_news = |fleet: &Fleet, written: &str| {
         fleet.is_news(&Event::from_record(&from_transcript::record(
             &"s".into(),

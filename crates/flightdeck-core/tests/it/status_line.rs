@@ -5,7 +5,7 @@ use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook;
 use flightdeck_core::log::record::{EventId, Record};
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::view::{self, card::Card};
 use flightdeck_core::wire::status_line;
@@ -32,13 +32,13 @@ fn says(fleet: &mut Fleet, seconds: &str, value: Value) -> Vec<Effect> {
 }
 
 fn fleet(begin: &str) -> Fleet {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, begin);
     fleet
 }
 
 fn card(fleet: &Fleet) -> Card {
-    view::card(fleet.get("s").unwrap(), fleet.rules())
+    view::card(fleet.get("s").unwrap(), fleet.settings())
 }
 
 fn data(card: &Card) -> String {
@@ -55,7 +55,7 @@ fn data(card: &Card) -> String {
 #[test]
 fn the_captured_lines_fill_the_card_and_leave_its_state_alone() {
     let scenario = corpus::scenario("statusline");
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     let mut lines = scenario.status_lines.iter();
     let mut told = String::new();
     for (n, hook) in scenario.hooks.iter().enumerate() {
@@ -65,9 +65,9 @@ fn the_captured_lines_fill_the_card_and_leave_its_state_alone() {
         // Captured status lines have no times. One is sent at the start, and one after each answer.
         if matches!(hook.name(), "SessionStart" | "Stop") {
             let id = hook.session_id();
-            let before = script::read(&view::card(fleet.get(id).unwrap(), fleet.rules()));
+            let before = script::read(&view::card(fleet.get(id).unwrap(), fleet.settings()));
             fleet.apply(&Event::from_record(&line(lines.next().unwrap().clone(), now, fleet.now())));
-            let card = view::card(fleet.get(id).unwrap(), fleet.rules());
+            let card = view::card(fleet.get(id).unwrap(), fleet.settings());
             assert_eq!(script::read(&card), before);
             told += &data(&card);
         }
@@ -165,7 +165,7 @@ fn a_status_line_that_repeats_the_last_one_is_not_stored() {
     fleet.apply(&event(0.5, 1));
     assert!(!fleet.is_news(&event(0.5, 2)), "only a duration changed");
     assert!(fleet.is_news(&event(0.6, 2)));
-    assert!(!Fleet::new(Rules::default()).is_news(&event(0.5, 1)), "the session is unknown");
+    assert!(!Fleet::new(FoldSettings::default()).is_news(&event(0.5, 1)), "the session is unknown");
 }
 
 #[test]

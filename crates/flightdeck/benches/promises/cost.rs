@@ -10,7 +10,7 @@ use flightdeck::transcripts::follow::WatchList;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::Record;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::view;
 use tokio::runtime::Runtime;
@@ -65,8 +65,9 @@ enum Target {
 
 impl Bench {
     fn folding(sessions: u64, history: u64) -> Result<Self> {
-        let mut fleet = Fleet::new(Rules::default());
-        let mut bench = Self { sessions, n: 0, target: Target::Fold(Box::new(Fleet::new(Rules::default()))) };
+        let mut fleet = Fleet::new(FoldSettings::default());
+        let mut bench =
+            Self { sessions, n: 0, target: Target::Fold(Box::new(Fleet::new(FoldSettings::default()))) };
         for record in bench.next_records(sessions * history, 2)? {
             fleet.apply(&Event::from_record(&record));
         }
@@ -108,7 +109,7 @@ impl Bench {
                     fleet.apply(&Event::from_record(record));
                     let session =
                         record.session_id().and_then(|id| fleet.get(id)).context("the session is gone")?;
-                    std::hint::black_box(serde_json::to_vec(&view::card(session, fleet.rules()))?);
+                    std::hint::black_box(serde_json::to_vec(&view::card(session, fleet.settings()))?);
                 }
                 begun
             }

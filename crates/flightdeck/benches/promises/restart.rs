@@ -6,7 +6,7 @@ use flightdeck::store::{RetentionPolicy, Store};
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::Record;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::Millis;
 
 use crate::daemon::Daemon;
@@ -33,7 +33,7 @@ pub(crate) fn measure(plan: &PromisePlan) -> Result<Vec<Series>> {
 fn fill(world: &World, events: u64) -> Result<()> {
     std::fs::create_dir_all(world.home().flightdeck_home())?;
     let store = Store::open(&world.home().flightdeck_home().join("flightdeck.db"))?.store;
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     let begin = flightdeck::clock::now() - Millis(events as i64);
     runtime()?.block_on(async {
         let mut housekeeping = Housekeeping::new(RetentionPolicy::default());

@@ -204,7 +204,7 @@ fn seat_statuses(fleet: &Fleet) -> Vec<SeatStatus> {
             effort: effort.map(|effort| effort.id.clone()),
             skill: effort.map(|effort| effort.skill.clone()),
             phase: effort.and_then(|effort| effort.phase()).map(|phase| phase.name.clone()),
-            label: session.map(|session| view::card(session, fleet.rules()).agent_state.label),
+            label: session.map(|session| view::card(session, fleet.settings()).agent_state.label),
             seat,
         }
     };

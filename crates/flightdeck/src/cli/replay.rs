@@ -9,7 +9,7 @@ use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook::stamp;
 use flightdeck_core::log::record::EventId;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view::{self, card::Card};
 use flightdeck_core::wire::hook::{HookDraft, has_fired_at, set_fired_at};
@@ -28,7 +28,7 @@ pub(super) struct ReplayArgs {
 }
 
 pub(super) fn run(args: &ReplayArgs, out: &mut Out) -> anyhow::Result<u8> {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     for (i, line) in read(&args.file)?.lines().enumerate() {
         let line = line?;
         if line.trim().is_empty() {
@@ -114,7 +114,7 @@ fn apply(fleet: &mut Fleet, hook: ReplayLine, seq: u64, bytes: usize) -> anyhow:
 }
 
 fn print(fleet: &Fleet, applied: &Applied, json: bool, out: &mut Out) -> anyhow::Result<()> {
-    let card = fleet.get(&applied.session_id).map(|s| view::card(s, fleet.rules()));
+    let card = fleet.get(&applied.session_id).map(|s| view::card(s, fleet.settings()));
     if json {
         return out.json_line(&RecordedLine { event: &applied.name, at: applied.at, session: card });
     }

@@ -7,7 +7,7 @@ use flightdeck_core::fleet::Fleet;
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::EventId;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::view::{self, card::Card};
 use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_protocol::ErrorCode;
@@ -27,9 +27,9 @@ fn card(id: &str, title: &str) -> Card {
     let payload = json!({ "session_id": id, "hook_event_name": "UserPromptSubmit", "prompt": title });
     let Value::Object(payload) = payload else { unreachable!() };
     let draft = HookDraft { name_in_path: None, payload, env: serde_json::Map::new(), bytes: 0 };
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     fleet.apply(&Event::from_record(&draft.into_record(EventId(1)).unwrap()));
-    view::card(fleet.get(id).unwrap(), fleet.rules())
+    view::card(fleet.get(id).unwrap(), fleet.settings())
 }
 
 fn encoded(card: &Card) -> Bytes {

@@ -91,11 +91,11 @@ impl LiveSettings {
     /// The fold depends on the rules, so the log is replayed with the new ones: the board is then the same as after a restart.
     async fn apply_rules(&self, old: &Config, new: &Config) -> anyhow::Result<()> {
         let host = self.app.host.as_deref().map(str::to_owned);
-        let rules = new.rules(host.clone());
-        if old.rules(host) == rules {
+        let settings = new.fold_settings(host.clone());
+        if old.fold_settings(host) == settings {
             return Ok(());
         }
-        let refolded = Refolded::from_log(&self.app.store, rules, self.app.prices_now()).await;
+        let refolded = Refolded::from_log(&self.app.store, settings, self.app.prices_now()).await;
         let refolded = refolded.context("the log could not be replayed with the changed rules")?;
         self.app.engine.take_over(refolded).await??;
         tracing::info!("the log was replayed with the changed rules");

@@ -10,7 +10,7 @@ use flightdeck_core::fleet::Occupant;
 use flightdeck_core::log::approvals::hold_ended_record;
 use flightdeck_core::log::hold_rules::HoldRules;
 use flightdeck_core::log::record::Record;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::session::Session;
 use flightdeck_core::usage::price::PriceTable;
 use tokio::sync::{mpsc, watch};
@@ -41,7 +41,7 @@ pub struct DaemonParts {
     pub store: Store,
     pub registrar: Arc<Registrar>,
     pub health: Arc<Health>,
-    pub rules: Rules,
+    pub fold_settings: FoldSettings,
     pub prices: PriceTable,
     pub retention: RetentionPolicy,
     pub clock: Clock,
@@ -84,7 +84,7 @@ impl DaemonParts {
             store,
             registrar: Arc::new(registrar),
             health: Arc::default(),
-            rules: Rules::default(),
+            fold_settings: FoldSettings::default(),
             prices: PriceTable::shipped().clone(),
             retention: RetentionPolicy::default(),
             clock: clock::now.into(),
@@ -128,7 +128,7 @@ impl DaemonParts {
         let history = Arc::<History>::default();
         let prices = Arc::new(watch::Sender::new(Arc::new(self.prices)));
         let settings = self.config.current().hosts.clone();
-        let name = self.rules.host.clone().unwrap_or_default();
+        let name = self.fold_settings.host.clone().unwrap_or_default();
         let hosts =
             Hosts::new(settings, &name, self.hub, handle.clone(), self.store.clone(), prices.subscribe());
         let app = App {
@@ -137,7 +137,7 @@ impl DaemonParts {
             health: self.health,
             registrar: self.registrar,
             url: self.url.into(),
-            host: self.rules.host.map(Into::into),
+            host: self.fold_settings.host.map(Into::into),
             heartbeat_every: self.heartbeat_every,
             history: Arc::clone(&history),
             watch_list: self.watch_list,
@@ -165,9 +165,9 @@ impl DaemonParts {
 
     async fn restore(&self, notes: NoteSettings) -> Result<Restored, StoreError> {
         let started = Instant::now();
-        let rules = Rules { notify: notes.rules, ..self.rules.clone() };
+        let settings = FoldSettings { notify: notes.rules, ..self.fold_settings.clone() };
         let outbox = Outbox::for_note_targets(notes.targets);
-        let restored = restore::restore_with(&self.store, rules, &self.prices, outbox).await?;
+        let restored = restore::restore_with(&self.store, settings, &self.prices, outbox).await?;
         tracing::info!(
             sessions = restored.fleet.len(),
             replayed = restored.replayed,

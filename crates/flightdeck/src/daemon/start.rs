@@ -50,7 +50,7 @@ pub(crate) async fn start(options: DaemonOptions) -> anyhow::Result<Running> {
     let registrar = Registrar::new(file, registration(&options, addr.port()), options.hooks, paths.spool());
     let (panes, pane_changes) = PaneColours::new(&paths.home);
     let parts = DaemonParts {
-        rules: config.rules(Some(config.hosts.name.clone().unwrap_or_else(home::host_name))),
+        fold_settings: config.fold_settings(Some(config.hosts.name.clone().unwrap_or_else(home::host_name))),
         prices: config.prices()?,
         retention: config.retention(),
         watch_list: watch_list.clone(),

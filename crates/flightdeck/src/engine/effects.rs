@@ -58,8 +58,9 @@ impl Engine {
     pub(super) async fn carry_out(&mut self, effects: impl IntoIterator<Item = CausedEffect>) {
         let mut sorted = self.sort(effects);
         self.notify_viewers(&mut sorted);
-        let rules = self.fleet.rules();
-        self.outbox.add(sorted.forgotten.iter().filter_map(|(seq, s)| outbox::past_session(*seq, s, rules)));
+        let settings = self.fleet.settings();
+        self.outbox
+            .add(sorted.forgotten.iter().filter_map(|(seq, s)| outbox::past_session(*seq, s, settings)));
         sorted.notes.iter().for_each(|(seq, note)| self.outbox.add_note(*seq, note));
         self.outbox.flush_if_due(&self.store).await;
     }
@@ -111,7 +112,7 @@ impl Engine {
         for (event, ask) in &sorted.asks {
             self.changes.ask(*event, ask);
         }
-        let (now, host) = (self.fleet.now(), self.fleet.rules().host.as_deref());
+        let (now, host) = (self.fleet.now(), self.fleet.settings().host.as_deref());
         for changed in &sorted.assignments {
             self.changes.assignment(&AssignmentCard::new(changed, now, host));
         }
@@ -160,7 +161,7 @@ fn log_refused(session: &SessionId, step: &RefusedStep) {
 
 /// `None` if there is no such session.
 pub(super) fn card_json(fleet: &Fleet, id: &SessionId) -> Option<Bytes> {
-    let card = view::card(fleet.get(id)?, fleet.rules());
+    let card = view::card(fleet.get(id)?, fleet.settings());
     match serde_json::to_vec(&card) {
         Ok(json) => Some(json.into()),
         Err(error) => {

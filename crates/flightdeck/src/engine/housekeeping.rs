@@ -130,7 +130,7 @@ impl Housekeeping {
 /// Writes a snapshot and returns the size of its text, or zero if it could not be written. Without a snapshot the next start
 /// replays more of the log.
 async fn save(fleet: Fleet, store: &Store) -> usize {
-    let (seq, rules_version) = (fleet.last_seq(), fleet.rules().fold_version());
+    let (seq, rules_version) = (fleet.last_seq(), fleet.settings().fold_version());
     let Packed { body, text_bytes } = match snapshots::pack(fleet).await {
         Ok(packed) => packed,
         Err(error) => {
@@ -170,13 +170,13 @@ mod tests {
     use super::super::testing::hook_at;
     use super::*;
     use flightdeck_core::log::event::Event;
-    use flightdeck_core::rules::Rules;
+    use flightdeck_core::rules::FoldSettings;
     use flightdeck_core::time::Millis;
 
     #[tokio::test]
     async fn old_events_are_looked_for_soon_after_the_start_even_if_no_event_comes() {
         let store = Store::in_memory().unwrap();
-        let fleet = Fleet::new(Rules::default());
+        let fleet = Fleet::new(FoldSettings::default());
         let mut housekeeping =
             Housekeeping::new(RetentionPolicy { max_age: Millis::hours(1), ..RetentionPolicy::default() });
         housekeeping.start_if_due(&fleet, &store);
@@ -185,7 +185,7 @@ mod tests {
         housekeeping.start_if_due(&fleet, &store);
         let bytes = housekeeping.saving.take().unwrap().await.unwrap();
         assert!(bytes > 0 && housekeeping.until_due() > RETAIN_FIRST_AFTER);
-        assert!(store.latest_snapshot(&Rules::default().fold_version()).await.unwrap().is_some());
+        assert!(store.latest_snapshot(&FoldSettings::default().fold_version()).await.unwrap().is_some());
     }
 
     #[tokio::test]
@@ -194,7 +194,7 @@ mod tests {
         for (max_bytes, oldest) in [(u64::MAX, 1), (1, 3)] {
             let store = Store::in_memory().unwrap();
             let records: Vec<_> = (1..=3).map(|ms| hook_at("UserPromptSubmit", ms)).collect();
-            let mut fleet = Fleet::new(Rules::default());
+            let mut fleet = Fleet::new(FoldSettings::default());
             for (seq, record) in (1..).zip(&records) {
                 fleet.apply(&Event { seq, ..Event::from_record(record) });
             }

@@ -494,13 +494,13 @@ impl Engine {
     }
 
     fn card(&self, id: &SessionId) -> Option<Card> {
-        Some(view::card(self.fleet.get(id)?, self.fleet.rules()))
+        Some(view::card(self.fleet.get(id)?, self.fleet.settings()))
     }
 
     fn open_assignments(&self) -> OpenAssignments {
         let open = self.fleet.sessions().filter(|session| session.tracker.open().is_some());
         let assignments = open.filter_map(Session::session_assignment).collect();
-        OpenAssignments { assignments, host: self.fleet.rules().host.clone() }
+        OpenAssignments { assignments, host: self.fleet.settings().host.clone() }
     }
 
     fn pane_statuses(&self) -> Vec<SessionPanes> {
@@ -515,7 +515,7 @@ impl Engine {
     /// The board's cards first. `n` must be the number of the last change in them, so changed cards are sent before.
     fn all_cards(&mut self) -> FleetCards {
         self.write_changed_cards();
-        let card = |session| view::card(session, self.fleet.rules());
+        let card = |session| view::card(session, self.fleet.settings());
         let (on_board, replaced): (Vec<_>, Vec<_>) = self.fleet.sessions().partition(|s| view::on_board(s));
         FleetCards {
             boot: self.changes.boot().to_owned(),

@@ -8,7 +8,7 @@ use flightdeck_core::effort::{Effort, EffortMessage};
 use flightdeck_core::fleet::Effect;
 use flightdeck_core::ids::EffortId;
 use flightdeck_core::notify::Note;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::session::{Session, SessionAssignment};
 use flightdeck_core::view;
 use serde::de::DeserializeOwned;
@@ -59,8 +59,8 @@ impl EffectKind {
 }
 
 /// The row of a session that left the board after the event `seq`.
-pub(super) fn past_session(seq: u64, session: &Session, rules: &Rules) -> Option<OutboxEffect> {
-    let card = view::card(session, rules);
+pub(super) fn past_session(seq: u64, session: &Session, settings: &FoldSettings) -> Option<OutboxEffect> {
+    let card = view::card(session, settings);
     let row = StoredSession {
         id: card.id.clone(),
         project: Some(card.project.name.clone()),
@@ -283,7 +283,7 @@ mod tests {
 
     /// A session that ends, and an event so much later that the session has left the board.
     fn records() -> Vec<Record> {
-        let later = Rules::default().done_keeps.0 + 60_000;
+        let later = FoldSettings::default().done_keeps.0 + 60_000;
         let mut other = hook_at("SessionStart", later);
         other.subject = "other".into();
         vec![hook_at("UserPromptSubmit", 1), hook_at("SessionEnd", 2), other]
@@ -292,7 +292,7 @@ mod tests {
     /// The effects that a daemon has to carry out once it has stored and applied the records: the rows of the assignment and of the
     /// session.
     fn left(records: &[Record]) -> [OutboxEffect; 2] {
-        let mut fleet = flightdeck_core::fleet::Fleet::new(Rules::default());
+        let mut fleet = flightdeck_core::fleet::Fleet::new(FoldSettings::default());
         let mut effects = Vec::new();
         for (seq, record) in (1..).zip(records) {
             let event = Event { seq, ..Event::from_record(record) };
@@ -305,7 +305,7 @@ mod tests {
             _ => None,
         });
         let (seq, session) = forgotten.unwrap();
-        [completed, past_session(seq, &session, fleet.rules()).unwrap()]
+        [completed, past_session(seq, &session, fleet.settings()).unwrap()]
     }
 
     /// The daemon stores events, meets the fault while it carries out their effect, and is killed.
@@ -330,7 +330,7 @@ mod tests {
                 daemon_meets(&disk, fault, at_finish).await;
                 for _start in 1..=2 {
                     let store = disk.open();
-                    restore(&store, Rules::default()).await.unwrap();
+                    restore(&store, FoldSettings::default()).await.unwrap();
                     let rows = store.stored_sessions(None, 10).await.unwrap().sessions;
                     let ids: Vec<_> = rows.iter().map(|row| row.id.as_str()).collect();
                     assert_eq!(ids, ["s"], "{fault:?}, at_finish: {at_finish}");

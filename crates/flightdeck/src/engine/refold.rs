@@ -7,7 +7,7 @@ use std::sync::Arc;
 use flightdeck_core::approval::card::AskCard;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::ids::AskId;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::price::PriceTable;
 use flightdeck_protocol::changes::ChangeName;
@@ -30,8 +30,12 @@ pub struct Refolded {
 
 impl Refolded {
     /// Replays the log beside the engine, which applies new events with the old rules meanwhile.
-    pub async fn from_log(store: &Store, rules: Rules, prices: Arc<PriceTable>) -> Result<Self, StoreError> {
-        let (fleet, _) = restore::newest_snapshot_or_nothing(store, rules).await?;
+    pub async fn from_log(
+        store: &Store,
+        settings: FoldSettings,
+        prices: Arc<PriceTable>,
+    ) -> Result<Self, StoreError> {
+        let (fleet, _) = restore::newest_snapshot_or_nothing(store, settings).await?;
         let mut refolded = Self { fleet, prices, past: Outbox::default() };
         refolded.catch_up(store).await?;
         Ok(refolded)
@@ -62,7 +66,7 @@ impl Engine {
         refolded.run_timers(&self.store, now).await?;
         let Refolded { mut fleet, past, .. } = refolded;
         // The rules of notifications are not part of a refold; they are set when they change.
-        fleet.set_notify_rules(self.fleet.rules().notify.clone());
+        fleet.set_notify_rules(self.fleet.settings().notify.clone());
         let old = std::mem::replace(&mut self.fleet, fleet);
         self.fleet.take_host_terms(&old);
         self.carry_over_numbers(&old);

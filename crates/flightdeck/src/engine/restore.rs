@@ -11,7 +11,7 @@ use flightdeck_core::limits::{
 };
 use flightdeck_core::log::event::Event;
 use flightdeck_core::notify::Note;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::usage::enrichment::{Enrichment, Summary};
 use flightdeck_core::usage::price::PriceTable;
 
@@ -33,21 +33,21 @@ pub struct Restored {
     pub outbox: Outbox,
 }
 
-/// Restores the fleet from the newest snapshot of these rules and the log after it. Without a snapshot, from the whole log.
-pub async fn restore(store: &Store, rules: Rules) -> Result<Restored, StoreError> {
-    restore_with(store, rules, PriceTable::shipped(), Outbox::default()).await
+/// Restores the fleet from the newest snapshot of these settings and the log after it. Without a snapshot, from the whole log.
+pub async fn restore(store: &Store, settings: FoldSettings) -> Result<Restored, StoreError> {
+    restore_with(store, settings, PriceTable::shipped(), Outbox::default()).await
 }
 
 /// Restores the fleet as [`restore`] does. `prices` are used for the rows of past sessions that the replay writes, and `outbox`
 /// takes the effects of the replay.
 pub async fn restore_with(
     store: &Store,
-    rules: Rules,
+    settings: FoldSettings,
     prices: &PriceTable,
     outbox: Outbox,
 ) -> Result<Restored, StoreError> {
     prepare_intents();
-    let (fleet, from_snapshot) = newest_snapshot_or_nothing(store, rules).await?;
+    let (fleet, from_snapshot) = newest_snapshot_or_nothing(store, settings).await?;
     replay(store, fleet, from_snapshot, prices, outbox).await
 }
 
@@ -60,14 +60,14 @@ fn prepare_intents() {
     }
 }
 
-/// The fleet to replay the log into, and whether it is from a snapshot of these rules.
+/// The fleet to replay the log into, and whether it is from a snapshot of these settings.
 pub(super) async fn newest_snapshot_or_nothing(
     store: &Store,
-    rules: Rules,
+    settings: FoldSettings,
 ) -> Result<(Fleet, bool), StoreError> {
-    let snapshot = store.latest_snapshot(&rules.fold_version()).await?;
+    let snapshot = store.latest_snapshot(&settings.fold_version()).await?;
     let known = snapshot.as_ref().and_then(|s| match snapshots::unpack(&s.body.joined()) {
-        Ok(fleet) => Some(fleet.with_rules(rules.clone())),
+        Ok(fleet) => Some(fleet.with_settings(settings.clone())),
         Err(error) => {
             tracing::warn!(%error, seq = s.seq, "a snapshot cannot be read; the log is replayed instead");
             None
@@ -76,14 +76,14 @@ pub(super) async fn newest_snapshot_or_nothing(
     drop(snapshot);
     match known {
         Some(fleet) => Ok((fleet, true)),
-        None => Ok((from_nothing(store, rules).await?, false)),
+        None => Ok((from_nothing(store, settings).await?, false)),
     }
 }
 
 /// An empty fleet that knows which sessions ended before the log begins: a late hook must not bring them back. All other
 /// sessions follow from the log.
-async fn from_nothing(store: &Store, rules: Rules) -> Result<Fleet, StoreError> {
-    let mut fleet = Fleet::new(rules);
+async fn from_nothing(store: &Store, settings: FoldSettings) -> Result<Fleet, StoreError> {
+    let mut fleet = Fleet::new(settings);
     let log_begins = match store.oldest().await? {
         Some(oldest) if oldest.seq == 1 => return Ok(fleet),
         oldest => oldest.map(|o| o.received_at),
@@ -201,7 +201,7 @@ pub(super) async fn keep_forgotten(
         session.enrichment = remembered(store, &session.id, prices).await?.map(Box::new);
         // No timer ran for it: the timers of the cache belong to enriched sessions.
         session.cache_is_cold = session.cache_expires_at().is_some_and(|expires| expires <= fleet.now());
-        outbox.add(outbox::past_session(seq, &session, fleet.rules()));
+        outbox.add(outbox::past_session(seq, &session, fleet.settings()));
     }
     Ok(())
 }
@@ -249,7 +249,8 @@ mod tests {
         let store = Store::in_memory().unwrap();
         let count = 2 * PAGE_ITEMS_MAX + 1;
         store.put_sessions((0..count).map(stored).collect()).await.unwrap();
-        let fleet = serde_json::to_value(from_nothing(&store, Rules::default()).await.unwrap()).unwrap();
+        let fleet =
+            serde_json::to_value(from_nothing(&store, FoldSettings::default()).await.unwrap()).unwrap();
         assert_eq!(fleet["ended"].as_object().unwrap().len(), count);
     }
 
@@ -268,7 +269,7 @@ mod tests {
         ];
         store.put_sessions(sessions.into()).await.unwrap();
         let remembered = async || {
-            let fleet = from_nothing(&store, Rules::default()).await.unwrap();
+            let fleet = from_nothing(&store, FoldSettings::default()).await.unwrap();
             let fleet = serde_json::to_value(fleet).unwrap();
             fleet["ended"].as_object().unwrap().keys().cloned().collect::<Vec<_>>()
         };
@@ -283,7 +284,7 @@ mod tests {
     #[tokio::test]
     async fn a_row_that_is_written_during_a_replay_has_its_numbers() {
         let store = Store::in_memory().unwrap();
-        let later = Rules::default().done_keeps.0 + 60_000;
+        let later = FoldSettings::default().done_keeps.0 + 60_000;
         let records =
             vec![hook_at("UserPromptSubmit", 1), hook_at("SessionEnd", 2), hook_at("SessionStart", later)];
         let records: Vec<_> = records
@@ -305,7 +306,7 @@ mod tests {
         let batch =
             TranscriptBatch { anew: true, session, files: Vec::new(), known: None, counted: vec![counted] };
         store.put_transcripts(vec![batch]).await.unwrap();
-        restore(&store, Rules::default()).await.unwrap();
+        restore(&store, FoldSettings::default()).await.unwrap();
         let kept = store.stored_sessions(None, 10).await.unwrap().sessions;
         let card: serde_json::Value = serde_json::from_str(&kept[0].card).unwrap();
         assert_eq!((&card["id"], &card["cost"]["usd_micros"]), (&"s".into(), &20_000.into()), "{card:#}");
@@ -339,7 +340,7 @@ mod tests {
         let others: Vec<Record> = (1..count).map(finish).collect();
         for records in [first, others] {
             store.append(records).await.unwrap();
-            restore(&store, Rules::default()).await.unwrap();
+            restore(&store, FoldSettings::default()).await.unwrap();
         }
         store.append(vec![hook_at("UserPromptSubmit", Millis::hours(10).0)]).await.unwrap();
         let policy = RetentionPolicy {
@@ -349,7 +350,7 @@ mod tests {
         };
         store.retain(Timestamp::from_millis(Millis::hours(10).0), policy).await.unwrap();
         assert_ne!(store.oldest().await.unwrap().unwrap().seq, 1, "the log has lost its beginning");
-        let fleet = from_nothing(&store, Rules::default()).await.unwrap();
+        let fleet = from_nothing(&store, FoldSettings::default()).await.unwrap();
         let old = fleet.workstreams().find(|(dir, _)| *dir == "/w/old").unwrap().1;
         assert_eq!((old.ordinal, old.about.title.as_deref()), (1, Some("Taxes")));
     }

@@ -64,13 +64,13 @@ mod tests {
     use super::*;
     use flightdeck_core::log::event::Event;
     use flightdeck_core::log::from_hook::stamp;
-    use flightdeck_core::rules::Rules;
+    use flightdeck_core::rules::FoldSettings;
     use flightdeck_core::time::Timestamp;
     use flightdeck_core::wire::hook::HookDraft;
 
     /// Every captured session after this share of its events.
     fn captured(share: f64) -> Fleet {
-        let mut fleet = Fleet::new(Rules::default());
+        let mut fleet = Fleet::new(FoldSettings::default());
         let mut seq = 0;
         for scenario in flightdeck_sim::corpus::scenarios() {
             let told = (scenario.hooks.len() as f64 * share) as usize;

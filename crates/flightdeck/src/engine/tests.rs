@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use flightdeck_core::ids::SessionId;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::wire::hook::HookDraft;
 use futures_util::FutureExt;
 use serde_json::json;
@@ -48,7 +48,7 @@ impl Stage {
         let gate = Arc::clone(&permits);
         let pace = async move || gate.acquire().await.unwrap().forget();
         let (store, work) = Store::as_task(Box::new(backend), pace);
-        let parts = EngineParts::new(Fleet::new(Rules::default()), store.clone());
+        let parts = EngineParts::new(Fleet::new(FoldSettings::default()), store.clone());
         let (engine, handle) = Engine::new(EngineParts { clock: clock.into(), ..parts });
         let mut tasks = JoinSet::new();
         tasks.spawn(work);

@@ -176,7 +176,7 @@ mod tests {
     use flightdeck_core::fleet::Fleet;
     use flightdeck_core::log::event::Event;
     use flightdeck_core::log::record::EventId;
-    use flightdeck_core::rules::Rules;
+    use flightdeck_core::rules::FoldSettings;
     use flightdeck_core::view;
     use flightdeck_core::wire::hook::HookDraft;
     use serde_json::{Map, Value, json};
@@ -238,7 +238,7 @@ mod tests {
 
     /// The card of a session after these hooks.
     fn card_of(hooks: &[Value]) -> Card {
-        let mut fleet = Fleet::new(Rules::default());
+        let mut fleet = Fleet::new(FoldSettings::default());
         for (n, hook) in hooks.iter().enumerate() {
             let mut payload = hook.as_object().unwrap().clone();
             payload.extend([("session_id".to_owned(), json!("s")), ("cwd".to_owned(), json!("/w/api"))]);
@@ -247,7 +247,7 @@ mod tests {
             record.seq = n as u64 + 1;
             fleet.apply(&Event::from_record(&record));
         }
-        view::card(fleet.get("s").unwrap(), fleet.rules())
+        view::card(fleet.get("s").unwrap(), fleet.settings())
     }
 
     fn asks(card: &Card) -> NoteLine {

@@ -66,7 +66,7 @@ impl SimulatedDaemon {
             move || world.now()
         };
         let parts = DaemonParts {
-            rules: config.rules(Some(host_name())),
+            fold_settings: config.fold_settings(Some(host_name())),
             prices: PriceTable::clone(prices),
             retention: config.retention(),
             clock: clock.into(),

@@ -112,7 +112,7 @@ struct Play {
 
 impl Play {
     fn new(plan: SeedPlan, world: World) -> Self {
-        let truth = Truth::new(Config::default().rules(Some(host_name())));
+        let truth = Truth::new(Config::default().fold_settings(Some(host_name())));
         let (viewer, hooks, played) = (Viewer::default(), JoinSet::new(), Played::default());
         let counted = CountedSession::default();
         Self {

@@ -8,7 +8,7 @@ use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::ids::AssignmentId;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::{EventId, Record};
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view;
@@ -44,8 +44,8 @@ pub(super) struct Truth {
 }
 
 impl Truth {
-    pub(super) fn new(rules: Rules) -> Self {
-        let fleet = Fleet::new(rules);
+    pub(super) fn new(settings: FoldSettings) -> Self {
+        let fleet = Fleet::new(settings);
         Self {
             fleet,
             places: BTreeMap::new(),
@@ -128,7 +128,7 @@ impl Truth {
         let expected: Vec<Value> = fleet
             .sessions()
             .filter(|s| view::on_board(s))
-            .map(|s| serde_json::to_value(view::card(s, fleet.rules())).unwrap_or_default())
+            .map(|s| serde_json::to_value(view::card(s, fleet.settings())).unwrap_or_default())
             .collect();
         compare_bytes("the board", &cards_as_bytes(&expected), &cards_as_bytes(&shown))
     }
@@ -152,7 +152,7 @@ impl Truth {
     /// The stored data gives the same fleet: from the snapshot, and from the whole log if nothing was removed.
     pub(super) async fn check_replay(&self, store: &Store) -> Result<(), String> {
         let restored =
-            restore::restore(store, self.fleet.rules().clone()).await.map_err(|e| e.to_string())?;
+            restore::restore(store, self.fleet.settings().clone()).await.map_err(|e| e.to_string())?;
         let now = restored.fleet.now();
         compare_bytes("what a start reads", &bytes(&self.fleet_at(now)), &bytes(&restored.fleet))?;
         for id in &self.past {
@@ -165,7 +165,7 @@ impl Truth {
         if oldest.is_some_and(|oldest| oldest.seq > 1) {
             return Ok(());
         }
-        let mut fleet = Fleet::new(self.fleet.rules().clone());
+        let mut fleet = Fleet::new(self.fleet.settings().clone());
         let mut replay = store.replay(0).await.map_err(|e| e.to_string())?;
         while let Some(page) = replay.next().await.map_err(|e| e.to_string())? {
             page.records.iter().for_each(|record| drop(fleet.apply(&Event::from_record(record))));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::usage::price::PriceTable;
 use flightdeck_core::wire::hook::HookDraft;
 use jiff::tz::TimeZone;
@@ -63,7 +63,7 @@ impl Stage {
         let backend = Faulty::reopened(Box::new(self.memory.clone()), self.disk.clone()).unwrap();
         let store = Store::with_backend(Box::new(backend)).unwrap();
         let watch_list = WatchList::new(Some(self.projects()));
-        let parts = EngineParts::new(Fleet::new(Rules::default()), store.clone());
+        let parts = EngineParts::new(Fleet::new(FoldSettings::default()), store.clone());
         let transcripts = Box::new(watch_list.clone());
         let (engine, handle) = Engine::new(EngineParts { transcripts, ..parts });
         let prices = watch::Sender::new(Arc::new(PriceTable::shipped().clone()));

@@ -10,7 +10,7 @@ use flightdeck_core::limits::{NAME_CHARS_MAX, SESSION_ID_BYTES_MAX};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook::stamp;
 use flightdeck_core::log::record::{EventId, Record, Verbatim};
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view;
 use flightdeck_core::wire::clip::MARK;
@@ -42,7 +42,7 @@ fn record(payload: Map<String, Value>, bytes: usize, n: u64) -> Option<Record> {
 pub(crate) fn fold(fleet: &mut Fleet, record: &Record) {
     fleet.apply(&Event::from_record(record));
     let Some(session) = record.session_id().and_then(|id| fleet.get(id)) else { return };
-    let card = serde_json::to_vec(&view::card(session, fleet.rules())).unwrap();
+    let card = serde_json::to_vec(&view::card(session, fleet.settings())).unwrap();
     assert!(card.len() <= CARD_BYTES_MAX, "a card of {} bytes", card.len());
 }
 
@@ -112,7 +112,7 @@ fn is_short(value: &Value) -> bool {
 fn hook() {
     let captured = CAPTURES.iter().flat_map(|s| s.hooks.iter().map(|h| bytes(&h.event))).collect();
     let mut store = StoreCheck::new();
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     let mut n = 0;
     fuzz("hook", captured, |input| {
         let Ok((payload, verbatim)) = parse_verbatim(input) else { return };

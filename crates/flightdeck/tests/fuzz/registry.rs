@@ -5,7 +5,7 @@ use flightdeck_core::limits::SESSION_ID_BYTES_MAX;
 use flightdeck_core::log::from_hook::stamp;
 use flightdeck_core::log::from_registry::record;
 use flightdeck_core::log::record::EventId;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::registry::parse_report;
 use serde_json::{Map, Value};
@@ -32,7 +32,7 @@ const NAMED: [&str; 11] = [
 fn registry() {
     let entries = CAPTURES.iter().flat_map(|s| s.registry.iter().filter_map(|r| r.content.as_ref()));
     let captured = entries.map(bytes).collect();
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     let mut n = 0;
     fuzz("registry", captured, |input| {
         let Ok(entry) = serde_json::from_slice::<Map<String, Value>>(input) else { return };

@@ -4,7 +4,7 @@ use flightdeck::frame::parse_body;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::log::from_hook::stamp;
 use flightdeck_core::log::record::EventId;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::status_line::{draft, parse};
 use serde_json::{Map, Value};
@@ -18,7 +18,7 @@ const KEPT_BYTES_MAX: usize = 21 * 6 * 4096;
 #[test]
 fn status_line() {
     let captured = CAPTURES.iter().flat_map(|s| s.status_lines.iter().map(bytes)).collect();
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     let mut n = 0;
     fuzz("status_line", captured, |input| {
         let Ok(payload) = parse_body(input) else { return };

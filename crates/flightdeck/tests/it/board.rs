@@ -3,7 +3,7 @@
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::Record;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view::card::Card;
 use serde_json::Value;
@@ -17,8 +17,8 @@ pub(crate) fn short_form(card: &Value) -> String {
     script::read(&serde_json::from_value::<Card>(card.clone()).unwrap())
 }
 
-pub(crate) fn fold(records: &[Record], rules: Rules) -> Fleet {
-    let mut fleet = Fleet::new(rules);
+pub(crate) fn fold(records: &[Record], settings: FoldSettings) -> Fleet {
+    let mut fleet = Fleet::new(settings);
     records.iter().for_each(|record| drop(fleet.apply(&Event::from_record(record))));
     fleet
 }
@@ -34,8 +34,8 @@ pub(crate) fn assert_same(board: &[Value], expected: &[Value]) {
 }
 
 /// The board of a log at a given time, as JSON.
-pub(crate) fn board_of(records: &[Record], rules: Rules, now: Timestamp) -> Vec<Value> {
-    let mut fleet = fold(records, rules);
+pub(crate) fn board_of(records: &[Record], settings: FoldSettings, now: Timestamp) -> Vec<Value> {
+    let mut fleet = fold(records, settings);
     let _ = fleet.tick(now);
     flightdeck_core::view::board(&fleet).iter().map(|card| serde_json::to_value(card).unwrap()).collect()
 }

@@ -6,7 +6,7 @@ use flightdeck_core::fleet::Fleet;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook::stamp;
 use flightdeck_core::log::record::EventId;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view;
 use flightdeck_core::wire::hook::HookDraft;
@@ -24,7 +24,7 @@ struct Alone {
 
 impl Alone {
     fn new() -> Self {
-        Self { fleet: Fleet::new(Rules::default()), seq: 0 }
+        Self { fleet: Fleet::new(FoldSettings::default()), seq: 0 }
     }
 
     /// Applies the event; returns the card as JSON.
@@ -36,7 +36,7 @@ impl Alone {
         stamp(&mut record, Timestamp::from_millis(hook.t_ms), self.fleet.now());
         record.seq = self.seq;
         let _ = self.fleet.apply(&Event::from_record(&record));
-        let card = self.fleet.get(hook.session_id()).map(|s| view::card(s, self.fleet.rules()));
+        let card = self.fleet.get(hook.session_id()).map(|s| view::card(s, self.fleet.settings()));
         serde_json::to_value(card).unwrap()
     }
 }

@@ -23,7 +23,7 @@ use flightdeck::transport::http::http_service;
 use flightdeck_core::approval::policy::Policy;
 use flightdeck_core::log::hold_rules::HoldRules;
 use flightdeck_core::log::record::Record;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::usage::price::PriceTable;
 use flightdeck_e2e::testkit::SocketClient;
@@ -61,7 +61,7 @@ pub(crate) struct Builder {
     heartbeat_every: Duration,
     hold_rules: HoldRules,
     policy: Policy,
-    rules: Rules,
+    fold_settings: FoldSettings,
     ends_old_holds: bool,
     notify: NotifySettings,
     token: Option<String>,
@@ -76,7 +76,7 @@ impl Builder {
             heartbeat_every: Duration::from_secs(3600),
             hold_rules: HoldRules::new(605),
             policy: Policy::default(),
-            rules: Rules::default(),
+            fold_settings: FoldSettings::default(),
             notify: NotifySettings::default(),
             token: None,
         }
@@ -106,8 +106,8 @@ impl Builder {
         Self { policy, ..self }
     }
 
-    pub(crate) fn rules(self, rules: Rules) -> Self {
-        Self { rules, ..self }
+    pub(crate) fn fold_settings(self, fold_settings: FoldSettings) -> Self {
+        Self { fold_settings, ..self }
     }
 
     /// Leaves asks open that the last daemon held, so that the board is the fold of the log alone.
@@ -125,8 +125,17 @@ impl Builder {
     }
 
     pub(crate) fn start(self) -> InProcessDaemon {
-        let Self { store, now, heartbeat_every, hold_rules, policy, rules, ends_old_holds, notify, token } =
-            self;
+        let Self {
+            store,
+            now,
+            heartbeat_every,
+            hold_rules,
+            policy,
+            fold_settings,
+            ends_old_holds,
+            notify,
+            token,
+        } = self;
         let public_host = notify.public_host().map(str::to_owned);
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -143,7 +152,7 @@ impl Builder {
             let now = move || Timestamp::from_millis(reading.load(Ordering::SeqCst));
             let parts = DaemonParts {
                 health: Arc::clone(&health),
-                rules,
+                fold_settings,
                 clock: now.into(),
                 watch_list: watch_list.clone(),
                 url: format!("http://{addr}"),

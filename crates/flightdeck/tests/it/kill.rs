@@ -10,7 +10,7 @@ use flightdeck::clock;
 use flightdeck::ingest::spool;
 use flightdeck::store::Store;
 use flightdeck_core::log::record::{EventId, Record, Source};
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_e2e::testkit::{TestDaemon, TestHome, until};
 use flightdeck_sim::fleet::{FleetConfig, SimEvent, SimFleet};
 use flightdeck_sim::rng::Rng;
@@ -23,9 +23,9 @@ const SEED: u64 = 20261115;
 const CONNECTIONS: usize = 6;
 const EVENTS_PER_SECOND: u64 = 1000;
 
-fn rules() -> Rules {
+fn rules() -> FoldSettings {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    Rules { host: Some(host), ..Rules::default() }
+    FoldSettings { host: Some(host), ..FoldSettings::default() }
 }
 
 /// The log of the dead daemon, read from a copy: the test must not repair it before the next start does.

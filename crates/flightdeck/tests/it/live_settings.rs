@@ -5,7 +5,7 @@ use std::fs;
 use flightdeck::config::Config;
 use flightdeck::store::Store;
 use flightdeck_core::log::record::{EventId, Record};
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_e2e::testkit::http::Request;
@@ -21,8 +21,8 @@ use crate::in_process::InProcessDaemon;
 /// Events of the simulated day; some sessions have ended by then, and some tools have failed.
 const EVENTS: usize = 3_000;
 
-fn rules_of(settings: &str) -> Rules {
-    toml::from_str::<Config>(settings).unwrap().rules(None)
+fn rules_of(settings: &str) -> FoldSettings {
+    toml::from_str::<Config>(settings).unwrap().fold_settings(None)
 }
 
 fn record(n: usize, payload: Map, mut env: Map, fired_ms: i64) -> Record {
@@ -73,7 +73,7 @@ fn restarted(store: &Store, settings: &str, now: Timestamp) -> InProcessDaemon {
     InProcessDaemon::builder()
         .store(store.clone())
         .now(now)
-        .rules(rules_of(settings))
+        .fold_settings(rules_of(settings))
         .keeping_old_holds()
         .start()
 }

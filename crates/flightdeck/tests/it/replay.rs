@@ -5,7 +5,7 @@ use flightdeck::store::Store;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::{EventId, Record};
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_sim::fleet::{FleetConfig, SimEvent, SimFleet as Sim};
@@ -94,7 +94,7 @@ fn bytes(mut fleet: Fleet, now: Timestamp) -> String {
     serde_json::to_string(&fleet).unwrap()
 }
 
-fn fold(records: &[Record], rules: Rules, now: Timestamp) -> String {
+fn fold(records: &[Record], rules: FoldSettings, now: Timestamp) -> String {
     let mut fleet = Fleet::new(rules);
     records.iter().for_each(|r| drop(fleet.apply(&Event::from_record(r))));
     bytes(fleet, now)
@@ -104,7 +104,7 @@ fn check(store: &Store, seed: u64, stretches: &[Stretch]) {
     let now = live(store, seed, stretches);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let rules = Rules::default();
+        let rules = FoldSettings::default();
         let records = log(store).await;
         let lived = store.latest_snapshot(&rules.fold_version()).await.unwrap().unwrap();
         let lived: Fleet = flightdeck::engine::snapshots::unpack(&lived.body.joined()).unwrap();
@@ -116,7 +116,7 @@ fn check(store: &Store, seed: u64, stretches: &[Stretch]) {
         assert!(restored.from_snapshot);
         assert_eq!(bytes(restored.fleet, now), lived, "from the snapshot");
 
-        let other = Rules { tool_failure_needs_you: true, ..Rules::default() };
+        let other = FoldSettings { tool_failure_needs_you: true, ..FoldSettings::default() };
         let restored = restore(store, other.clone()).await.unwrap();
         assert_eq!((restored.from_snapshot, restored.replayed), (false, records.len() as u64));
         assert_eq!(bytes(restored.fleet, now), fold(&records, other, now), "under other rules");

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use flightdeck::engine::snapshots;
 use flightdeck::store::Store;
-use flightdeck_core::rules::{RULES_VERSION, Rules};
+use flightdeck_core::rules::{FoldSettings, RULES_VERSION};
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_e2e::testkit::until;
 use lz4_flex::frame::FrameDecoder;
@@ -25,8 +25,8 @@ const RULES_VERSION_THEN: &str = "14";
 const HOST: &str = "vm";
 
 /// The configuration it ran with: `done_minutes = 1`.
-fn rules() -> Rules {
-    Rules { done_keeps: Millis::minutes(1), ..Rules::default() }
+fn rules() -> FoldSettings {
+    FoldSettings { done_keeps: Millis::minutes(1), ..FoldSettings::default() }
 }
 
 fn data() -> PathBuf {
@@ -71,7 +71,7 @@ impl Home {
         InProcessDaemon::builder()
             .store(self.store())
             .now(Timestamp::from_millis(NOW_MS))
-            .rules(rules())
+            .fold_settings(rules())
             .keeping_old_holds()
             .start()
             .following_transcripts()
@@ -331,7 +331,7 @@ async fn the_snapshot_of_version_0_1_0_can_be_read() {
     let home = Home::new();
     let version = rules().fold_version().replacen(RULES_VERSION, RULES_VERSION_THEN, 1);
     let snapshot = home.store().latest_snapshot(&version).await.unwrap().unwrap();
-    let mut fleet = snapshots::unpack(&snapshot.body.joined()).unwrap().with_rules(rules());
+    let mut fleet = snapshots::unpack(&snapshot.body.joined()).unwrap().with_settings(rules());
     assert_eq!(fleet.last_seq(), snapshot.seq);
     assert_eq!((fleet.len(), fleet.occupants().count(), fleet.past_sessions().count()), (10, 10, 6));
     assert!(fleet.occupants().all(|occupant| occupant.host.is_this() && occupant.proc_start.is_some()));

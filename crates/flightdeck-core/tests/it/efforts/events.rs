@@ -56,8 +56,8 @@ fn a_replay_gives_the_same_efforts_and_skips_what_a_stored_effort_has() {
     let judged = case.hook("t", "SessionStart", json!({"source": "startup"})).unwrap();
     case.written(&judged);
     case.call("t", "t3");
-    let mut again = Fleet::new(Rules::default());
-    let mut over_stored = Fleet::new(Rules::default());
+    let mut again = Fleet::new(FoldSettings::default());
+    let mut over_stored = Fleet::new(FoldSettings::default());
     over_stored.remember_effort(stored);
     for record in &case.log {
         again.apply(&Event::from_record(record));

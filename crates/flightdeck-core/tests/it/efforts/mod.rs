@@ -19,7 +19,7 @@ use flightdeck_core::log::from_hook::stamp;
 use flightdeck_core::log::hook_question::question;
 use flightdeck_core::log::record::{EventId, Record, Source};
 use flightdeck_core::log::subject::Subject;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::view::effort::EffortCard;
 use serde_json::{Map, Value, json};
 
@@ -34,7 +34,7 @@ struct Case {
 
 impl Case {
     fn new() -> Self {
-        Self { fleet: Fleet::new(Rules::default()), log: Vec::new(), seconds: 0 }
+        Self { fleet: Fleet::new(FoldSettings::default()), log: Vec::new(), seconds: 0 }
     }
 
     fn append(&mut self, mut record: Record) -> Vec<Effect> {

@@ -113,10 +113,10 @@ fn a_workstream_keeps_its_title_and_its_numbers() {
     let title = |fleet: &Fleet| fleet.workstreams().next().unwrap().1.about.title.clone();
     assert_eq!(title(&case.fleet).as_deref(), Some("Split the tax engine"), "that of its first effort");
     let second = case.start("/w/api");
-    let mut restored = Fleet::new(Rules::default());
+    let mut restored = Fleet::new(FoldSettings::default());
     restored.remember_effort(case.fleet.effort(&second).unwrap().clone());
     assert_eq!(title(&restored), title(&case.fleet));
-    let mut trimmed = Fleet::new(Rules::default());
+    let mut trimmed = Fleet::new(FoldSettings::default());
     let about = WorkstreamAbout { title: None, keywords: vec!["tax".into()] };
     trimmed.remember_workstream("/w/api".into(), 7, about);
     let mut case = Case { fleet: trimmed, ..Case::new() };

@@ -8,7 +8,7 @@ use flightdeck_core::log::approvals::answered_record;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook;
 use flightdeck_core::log::record::EventId;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::Timestamp;
 
 use crate::registry::tell_all;
@@ -20,7 +20,7 @@ const READ: &str = "PreToolUse tool_name=Read tool_use_id=r";
 const BASH: &str = "tool_name=Bash tool_input={\"command\":\"make\"} tool_use_id=b";
 
 fn fleet(script: &str) -> Fleet {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(&mut fleet, script);
     fleet
 }

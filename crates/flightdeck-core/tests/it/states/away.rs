@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 
 use crate::registry::{check, tell_all};
 use crate::script::card;
@@ -16,7 +16,7 @@ const ASKS: &str = "1 UserPromptSubmit prompt=one prompt_id=a
      2.1 PermissionRequest tool_name=Bash prompt_id=a";
 
 fn resolution(script: &str) -> String {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(&mut fleet, script);
     let _ = fleet.tick(fleet.now() + flightdeck_core::time::Millis(500));
     let asks = card(&fleet, "s").asks;
@@ -160,7 +160,7 @@ fn hooks_that_leave_while_two_terminals_work_leave_both_turns_unheard() {
          4 UserPromptSubmit prompt=two prompt_id=b pid=8 proc_start=2
          5 PreToolUse tool_name=Read tool_use_id=2 prompt_id=b pid=8 proc_start=2";
     let ended = "20 registry idle\n 20 registry idle pid=8 procStart=\"2\"\n 21 tick";
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(&mut fleet, &format!("{both}\n 6 hooks gone\n {ended}"));
     let labels = |fleet: &Fleet| -> Vec<String> {
         card(fleet, "s").processes.into_iter().map(|process| process.label).collect()
@@ -175,7 +175,7 @@ fn hooks_that_leave_while_two_terminals_work_leave_both_turns_unheard() {
          5.1 PermissionRequest tool_name=Bash prompt_id=b pid=8 proc_start=2
          6 hooks gone
          7 UserPromptSubmit prompt=three prompt_id=c pid=7 proc_start=1";
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(&mut fleet, &format!("{late}\n {ended}"));
     assert_eq!(labels(&fleet), ["Ended while Flightdeck was away"; 2]);
 }
@@ -183,7 +183,7 @@ fn hooks_that_leave_while_two_terminals_work_leave_both_turns_unheard() {
 #[test]
 fn a_request_that_ended_with_its_client_was_not_refused() {
     let ended_after = |said: &str, reason: &str, when: &str| {
-        let mut fleet = Fleet::new(Rules::default());
+        let mut fleet = Fleet::new(FoldSettings::default());
         tell_all(&mut fleet, &format!("{ASKS}\n 2.2 registry waiting:permission~prompt"));
         super::turns::hold_closed(&mut fleet, "9");
         tell_all(&mut fleet, &format!("9.1 registry {said}\n {when} SessionEnd reason={reason}"));

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::view::lens::FleetStatus;
 use flightdeck_core::view::pane_status::pane_statuses;
 
@@ -10,7 +10,7 @@ use crate::script::{card, read, tell};
 
 #[test]
 fn data_events_change_the_card_and_not_the_state() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(
         &mut fleet,
         "0 UserPromptSubmit prompt=a
@@ -30,7 +30,7 @@ fn data_events_change_the_card_and_not_the_state() {
 
 #[test]
 fn since_does_not_change_while_the_card_shows_the_same_state() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(
         &mut fleet,
         "1 PreToolUse tool_name=Bash tool_use_id=a
@@ -42,7 +42,7 @@ fn since_does_not_change_while_the_card_shows_the_same_state() {
 
 #[test]
 fn needs_you_sorts_by_urgency_then_recency_and_running_by_turn() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(
         &mut fleet,
         "1 Stop session_id=idle-old
@@ -63,7 +63,7 @@ fn needs_you_sorts_by_urgency_then_recency_and_running_by_turn() {
 fn an_idle_session_is_checked_once_the_person_opened_it_and_not_after_its_next_change() {
     use flightdeck_core::log::event::{Event, SEEN};
     use flightdeck_core::log::record::Source;
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, "1 Stop");
     assert_eq!(card(&fleet, "s").fleet_status, FleetStatus::Done);
     let payload = serde_json::Map::from_iter([
@@ -86,7 +86,7 @@ fn an_idle_session_is_checked_once_the_person_opened_it_and_not_after_its_next_c
 
 #[test]
 fn looking_at_a_card_does_not_move_it_up() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, "1 Stop");
     let before = card(&fleet, "s").rank;
     let payload = serde_json::Map::from_iter([
@@ -107,7 +107,7 @@ fn looking_at_a_card_does_not_move_it_up() {
 
 #[test]
 fn escape_sequences_are_removed_from_a_card() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, "1 UserPromptSubmit prompt=a\u{1b}]0;x\u{7} cwd=/w/\u{1b}[31mapi TMUX_PANE=%\u{1b}[2J5");
     let json = serde_json::to_string(&card(&fleet, "s")).unwrap();
     assert!(!json.contains("\\u001b") && !json.contains('\u{1b}'), "{json}");
@@ -115,7 +115,7 @@ fn escape_sequences_are_removed_from_a_card() {
 
 #[test]
 fn the_type_of_a_session_started_with_agent_is_on_its_card() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, "0 SessionStart source=startup agent_type=reviewer");
     tell(&mut fleet, "1 SubagentStart agent_id=x agent_type=Explore");
     assert_eq!(card(&fleet, "s").agent_type.as_deref(), Some("reviewer"));
@@ -127,7 +127,7 @@ fn the_type_of_a_session_started_with_agent_is_on_its_card() {
 
 #[test]
 fn subagents_have_three_state_words_their_session_and_a_duration() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     let told = |fleet: &Fleet| {
         let card = card(fleet, "s");
         let words = card.sub_agents.iter().map(|agent| {
@@ -159,7 +159,7 @@ fn subagents_have_three_state_words_their_session_and_a_duration() {
 
 #[test]
 fn each_pane_of_a_session_has_a_status_until_the_session_leaves_it() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     let told = |fleet: &Fleet| {
         let panes = pane_statuses(fleet.get("s").unwrap()).into_iter();
         panes.map(|(key, status)| format!("{} {} {status:?}", key.tmux_socket, key.pane)).collect::<Vec<_>>()

@@ -3,7 +3,7 @@
 use expect_test::expect;
 use flightdeck_core::assignment::intent::{Intent, IntentRule};
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::view;
 use flightdeck_core::view::explain::explain;
 
@@ -35,7 +35,7 @@ fn a_message_that_says_neither_leaves_the_label() {
 
 #[test]
 fn a_long_question_is_shortened() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, &format!("1 Stop last_assistant_message=Should~I~{}?", "use~it~or~".repeat(60)));
     let label = card(&fleet, "s").agent_state.label;
     assert_eq!(label.chars().count(), "Asks: ".len() + 101);
@@ -44,7 +44,7 @@ fn a_long_question_is_shortened() {
 
 #[test]
 fn work_forgets_the_intent_and_a_compaction_does_not() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, &format!("1 {ASKS}\n 2 PreCompact trigger=manual"));
     assert_eq!(card(&fleet, "s").intent, None);
     tell(&mut fleet, "3 PostCompact trigger=manual");
@@ -64,14 +64,14 @@ fn a_subagents_message_is_not_the_sessions() {
 
 #[test]
 fn a_late_stop_does_not_change_the_intent() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, &format!("0 UserPromptSubmit prompt=a\n 2 {DONE}\n 3@-60 {ASKS}"));
     assert_eq!(card(&fleet, "s").agent_state.label, "Finished");
 }
 
 #[test]
 fn the_card_and_the_explanation_name_rule_and_line() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, &format!("1 {ASKS}"));
     let found = card(&fleet, "s").intent.unwrap();
     assert_eq!((found.intent, found.evidence.rule), (Intent::Question, IntentRule::AsksThePerson));
@@ -83,7 +83,7 @@ fn the_card_and_the_explanation_name_rule_and_line() {
 
 #[test]
 fn idle_cards_that_ask_come_before_other_idle_cards_in_both_orders() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(
         &mut fleet,
         &format!(

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 
 use crate::script::{at_seconds, card, check, tell};
 
@@ -19,7 +19,7 @@ fn an_ended_session_is_done_at_once_and_only_a_start_brings_it_back() {
 
 #[test]
 fn done_keeps_a_card_for_half_an_hour_and_a_late_hook_makes_no_ghost() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, "0 SessionStart source=startup\n 10 SessionEnd reason=other\n 1809 tick");
     assert!(fleet.get("s").is_some());
     tell(&mut fleet, "1811 PostToolUse tool_name=Bash tool_use_id=a");
@@ -31,7 +31,7 @@ fn done_keeps_a_card_for_half_an_hour_and_a_late_hook_makes_no_ghost() {
 #[test]
 fn done_counts_from_the_end_itself_also_if_it_was_stored_late() {
     let on_board = |script: &str| {
-        let mut fleet = Fleet::new(Rules::default());
+        let mut fleet = Fleet::new(FoldSettings::default());
         tell(&mut fleet, script);
         fleet.get("s").is_some()
     };
@@ -55,7 +55,7 @@ fn clear_replaces_the_card_instead_of_doubling_it() {
          1 SessionStart source=clear session_id=b pid=7 proc_start=1
          2@0.5 SessionEnd reason=clear session_id=a pid=7 proc_start=1",
     ] {
-        let mut fleet = Fleet::new(Rules::default());
+        let mut fleet = Fleet::new(FoldSettings::default());
         tell(&mut fleet, script);
         let board = flightdeck_core::view::board(&fleet);
         assert_eq!(board.iter().map(|c| c.id.as_str()).collect::<Vec<_>>(), ["b"]);
@@ -66,7 +66,7 @@ fn clear_replaces_the_card_instead_of_doubling_it() {
 
 #[test]
 fn the_same_pid_of_another_process_replaces_nothing() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(
         &mut fleet,
         "0 SessionStart source=startup session_id=a pid=7 proc_start=1
@@ -77,7 +77,7 @@ fn the_same_pid_of_another_process_replaces_nothing() {
 
 #[test]
 fn a_start_that_lay_in_the_spool_does_not_end_who_sits_there_since() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(
         &mut fleet,
         "5 SessionStart source=clear session_id=b pid=7 proc_start=1
@@ -89,7 +89,7 @@ fn a_start_that_lay_in_the_spool_does_not_end_who_sits_there_since() {
 
 #[test]
 fn a_session_resumed_in_another_terminal_leaves_its_old_pane() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(
         &mut fleet,
         "0 SessionStart source=startup pid=7 proc_start=1 TMUX_PANE=%5
@@ -138,14 +138,14 @@ fn after_eight_hours_a_session_is_stale_and_nothing_more() {
 
 #[test]
 fn the_overview_tells_of_sessions_that_left_the_board_and_nothing_of_what_was_forgotten() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     crate::registry::tell_all(
         &mut fleet,
         "0 UserPromptSubmit prompt=a
         10 Stop
         20 SessionEnd reason=exit",
     );
-    let _ = fleet.tick(at_seconds("20") + Rules::default().done_keeps);
+    let _ = fleet.tick(at_seconds("20") + FoldSettings::default().done_keeps);
     assert!(fleet.get("s").is_none());
     let rows = flightdeck_core::view::fleet_history::history(&fleet, at_seconds("5")).sessions;
     let spans: Vec<_> = rows[0].spans.iter().map(|s| (s.from, s.to, s.label.as_str())).collect();

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 
 use crate::script::{card, check, read, tell};
 
@@ -138,7 +138,8 @@ fn what_two_hooks_tell_counts_once() {
         17 UserPromptSubmit prompt=b prompt_id=3"#;
     let lines: Vec<&str> = once.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
     for upto in 1..=lines.len() {
-        let (mut single, mut double) = (Fleet::new(Rules::default()), Fleet::new(Rules::default()));
+        let (mut single, mut double) =
+            (Fleet::new(FoldSettings::default()), Fleet::new(FoldSettings::default()));
         for line in &lines[..upto] {
             tell(&mut single, line);
             tell(&mut double, line);
@@ -157,7 +158,7 @@ fn what_two_hooks_tell_counts_once() {
 #[test]
 fn the_same_prompt_without_an_id_counts_once_within_a_moment_and_twice_later() {
     let count = |second: &str| {
-        let mut fleet = Fleet::new(Rules::default());
+        let mut fleet = Fleet::new(FoldSettings::default());
         tell(&mut fleet, &format!("0 UserPromptSubmit prompt=a\n {second} UserPromptSubmit prompt=a"));
         card(&fleet, "s").turn_count
     };
@@ -171,7 +172,7 @@ fn the_late_end_of_another_call_does_not_undo_a_refusal() {
          2.1 PreToolUse tool_name=Bash tool_use_id=b prompt_id=a
          2.2 PermissionRequest tool_name=Bash prompt_id=a";
     let late = "5.2@5.05 PostToolUse tool_name=Read tool_use_id=a prompt_id=a";
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, two);
     super::turns::hold_closed(&mut fleet, "5");
     tell(&mut fleet, late);

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 
 use crate::registry::{check, tell_all};
 use crate::script::card;
@@ -65,7 +65,7 @@ fn an_interrupt_after_the_hook_is_the_persons() {
     let parallel =
         format!("{TOOL}\n 3.05 PreToolUse tool_name=Bash tool_use_id=2 prompt_id=a\n 3.1 hook_stop");
     for marks in ["8.9 marker\n 9 registry idle", "9 registry idle\n 10 tick\n 11@8.9 marker"] {
-        let mut fleet = Fleet::new(Rules::default());
+        let mut fleet = Fleet::new(FoldSettings::default());
         tell_all(&mut fleet, &format!("{parallel}\n {marks}\n 12 tick"));
         assert!(card(&fleet, "s").agent_state.label.starts_with("You interrupted"), "{marks}");
     }
@@ -98,7 +98,7 @@ fn of_two_terminals_the_one_whose_hooks_just_fired_was_stopped() {
          9.1 prompt_blocked
          9.2 registry idle pid=8 procStart=\"2\"
          10 tick";
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(&mut fleet, both);
     let mut labels: Vec<_> = card(&fleet, "s").processes.into_iter().map(|process| process.label).collect();
     labels.sort();

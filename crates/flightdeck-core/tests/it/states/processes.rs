@@ -8,7 +8,7 @@ use flightdeck_core::log::approvals::answered_record;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook;
 use flightdeck_core::log::record::EventId;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::usage::enrichment::{Fold, Summary, TranscriptFile};
 use flightdeck_core::usage::price::PriceTable;
 use flightdeck_core::view;
@@ -32,7 +32,7 @@ const CLOSED: &str = r#"done session_ended "Session closed""#;
 const DIED: &str = r#"done session_ended "Process died""#;
 
 fn after(parts: &[&str]) -> Fleet {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     parts.iter().for_each(|part| tell_all(&mut fleet, part));
     fleet
 }
@@ -342,7 +342,7 @@ fn the_number_of_processes_is_bounded_and_the_blocked_one_stays() {
 fn a_session_with_several_processes_reads_back_from_a_snapshot() {
     let fleet = after(&[FIRST_BLOCKED, SECOND_STARTS, "5 gone 9@1"]);
     let json = serde_json::to_string(&fleet).unwrap();
-    let back = serde_json::from_str::<Fleet>(&json).unwrap().with_rules(Rules::default());
+    let back = serde_json::from_str::<Fleet>(&json).unwrap().with_settings(FoldSettings::default());
     assert_eq!(serde_json::to_string(&back).unwrap(), json);
     assert_eq!(labels(&back), labels(&fleet));
     let single = serde_json::to_string(&after(&[FIRST_BLOCKED])).unwrap();

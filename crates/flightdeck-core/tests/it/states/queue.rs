@@ -4,7 +4,7 @@
 
 use expect_test::expect;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use proptest::prelude::*;
 
 use crate::registry::{check, tell_all};
@@ -24,7 +24,7 @@ fn queued(prompts: &[&str]) -> String {
 }
 
 fn fleet_after(script: &str) -> Fleet {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(&mut fleet, script);
     fleet
 }

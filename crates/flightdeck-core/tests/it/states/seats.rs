@@ -1,7 +1,7 @@
 //! Which seat a session is given, and why. One card each, never two.
 
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::view;
 use flightdeck_core::view::seats::seats;
 
@@ -9,7 +9,7 @@ use crate::registry::tell_all;
 
 /// The seats as `chosen_by session pane`, with a mark if one is free; and the number of cards on the board.
 fn seated(script: &str) -> (Vec<String>, usize) {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(&mut fleet, script);
     let seat = |seat: &view::seats::KnownSeatCard| {
         let free = if seat.occupied { "" } else { " free" };

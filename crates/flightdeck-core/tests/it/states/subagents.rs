@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 
 use crate::script::{card, check, tell};
 
@@ -167,7 +167,7 @@ fn a_failure_that_is_the_first_word_of_a_subagent_shows_it_failed() {
 
 #[test]
 fn the_folder_and_the_mode_of_a_subagent_are_not_those_of_the_session() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(
         &mut fleet,
         "1 UserPromptSubmit prompt=a permission_mode=default

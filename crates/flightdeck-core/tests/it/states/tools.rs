@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 
 use crate::script::{card, check, check_with, read, tell};
 
@@ -47,7 +47,7 @@ fn entering_plan_mode_asks_nothing_unless_permission_is_requested_for_it() {
 
 #[test]
 fn a_permission_request_blocks_at_once() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(
         &mut fleet,
         r#"0 PreToolUse tool_name=Bash tool_use_id=a tool_input={"command":"ls"}
@@ -64,7 +64,7 @@ fn print_mode_shows_no_prompt_so_nothing_waits() {
     let script = r#"0 PreToolUse tool_name=Bash tool_use_id=a CLAUDE_CODE_ENTRYPOINT=sdk-cli
                    1 PermissionRequest tool_name=Bash CLAUDE_CODE_ENTRYPOINT=sdk-cli"#;
     check(script, expect![[r#"running acting "Bash""#]]);
-    let held = Rules { hold_print: true, ..Rules::default() };
+    let held = FoldSettings { hold_print: true, ..FoldSettings::default() };
     check_with(held, script, expect![[r#"needs_you needs_permission "Permission for Bash""#]]);
 }
 
@@ -114,7 +114,7 @@ fn a_failed_tool_is_a_note_and_no_call_for_help_unless_configured() {
     let script = "0 PreToolUse tool_name=Bash tool_use_id=a
                  1 PostToolUseFailure tool_name=Bash tool_use_id=a error=exit~3";
     check(script, expect![[r#"running thinking "Thinking" · note Failed: Bash"#]]);
-    let strict = Rules { tool_failure_needs_you: true, ..Rules::default() };
+    let strict = FoldSettings { tool_failure_needs_you: true, ..FoldSettings::default() };
     check_with(strict, script, expect![[r#"needs_you error "Failed: Bash" · note Failed: Bash"#]]);
 }
 

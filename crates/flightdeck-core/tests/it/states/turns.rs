@@ -7,7 +7,7 @@ use flightdeck_core::log::approvals::hold_ended_record;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook;
 use flightdeck_core::log::record::EventId;
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 
 use crate::registry::tell_all;
 use crate::script::{at_seconds, card, check, read, tell};
@@ -46,7 +46,7 @@ fn setup_shows_as_thinking() {
 
 #[test]
 fn a_prompt_of_a_person_counts_titles_and_starts_the_turn() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, "0 SessionStart source=startup\n 1 UserPromptSubmit prompt=fix~the~bug");
     let card = card(&fleet, "s");
     expect![[r#"running thinking "Thinking""#]].assert_eq(&read(&card));
@@ -68,7 +68,7 @@ fn a_prompt_drops_what_was_open_and_clears_a_permission() {
 
 #[test]
 fn a_message_typed_ahead_leaves_the_tool_running_and_moves_the_turn() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(
         &mut fleet,
         "0 UserPromptSubmit prompt=a prompt_id=1
@@ -98,7 +98,7 @@ fn a_typed_ahead_turn_still_ends_with_the_stop_of_either_prompt() {
 
 #[test]
 fn a_notice_the_client_writes_itself_is_no_turn_of_a_person() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, "0 Stop\n 1 UserPromptSubmit prompt=<task-notification>~done");
     let card = card(&fleet, "s");
     expect![[r#"running thinking "Thinking""#]].assert_eq(&read(&card));
@@ -141,7 +141,7 @@ fn unknown_notices_change_nothing() {
 
 #[test]
 fn a_stop_freezes_the_turn_and_closes_everything_of_main() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(
         &mut fleet,
         "0 UserPromptSubmit prompt=a
@@ -182,7 +182,7 @@ fn compaction_goes_back_to_what_was_before() {
 #[test]
 fn the_time_of_a_turn_stays_frozen_until_the_next_prompt() {
     for later in ["3600 SessionEnd reason=other", "3600 Stop"] {
-        let mut fleet = Fleet::new(Rules::default());
+        let mut fleet = Fleet::new(FoldSettings::default());
         tell(&mut fleet, &format!("0 UserPromptSubmit prompt=a\n 12 Stop\n {later}"));
         assert_eq!(card(&fleet, "s").last_turn_task_seconds, Some(12.0), "{later}");
     }
@@ -208,7 +208,7 @@ fn a_prompt_typed_while_a_subagent_runs_drops_neither_it_nor_its_call() {
 
 #[test]
 fn after_a_refusal_inside_a_subagent_a_prompt_drops_the_call_it_ran_in() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(
         &mut fleet,
         "0 UserPromptSubmit prompt=a prompt_id=1
@@ -228,7 +228,7 @@ fn an_interrupted_tool_and_an_idle_notice_end_the_turns_time() {
         ("5 PostToolUseFailure tool_name=Bash tool_use_id=a error=no", None),
         ("65@-1 Notification notification_type=idle_prompt", None),
     ] {
-        let mut fleet = Fleet::new(Rules::default());
+        let mut fleet = Fleet::new(FoldSettings::default());
         tell(
             &mut fleet,
             &format!(
@@ -247,13 +247,13 @@ const CONTINUED: &str = "1 UserPromptSubmit prompt=one prompt_id=a
 
 #[test]
 fn a_turn_that_a_stop_hook_continued_ends_with_its_last_stop() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     let end =
         "5 PostToolUse tool_name=Bash tool_use_id=1 prompt_id=a\n 6 Stop prompt_id=a stop_hook_active=true";
     tell_all(&mut fleet, &format!("{CONTINUED}\n {end}"));
     assert_eq!(card(&fleet, "s").last_turn_task_seconds, Some(5.0));
     // Also if it continued without a tool.
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(
         &mut fleet,
         "1 UserPromptSubmit prompt=one prompt_id=a\n 3 Stop prompt_id=a\n 4.5 Stop prompt_id=a stop_hook_active=true",
@@ -282,7 +282,7 @@ fn an_esc_in_a_turn_that_a_stop_hook_continued_is_an_interrupt() {
 
 #[test]
 fn a_prompt_typed_ahead_in_a_continued_turn_waits_in_the_queue() {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(
         &mut fleet,
         &format!(
@@ -299,7 +299,7 @@ fn a_dialog_refused_with_feedback_continues_its_turn() {
          2 PreToolUse tool_name=Bash tool_use_id=1 prompt_id=a
          2.1 PermissionRequest tool_name=Bash prompt_id=a
          2.2 registry waiting:permission~prompt";
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell_all(&mut fleet, refused);
     hold_closed(&mut fleet, "5");
     assert_eq!(read(&card(&fleet, "s")), r#"needs_you interrupted "You interrupted Bash""#);

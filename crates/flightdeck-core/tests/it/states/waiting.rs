@@ -2,14 +2,14 @@
 
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::log::event::{PARKED, UNPARKED};
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::view::waiting::WaitKind;
 use serde_json::json;
 
 use crate::script::{at_seconds, card, person, tell};
 
 fn fleet(script: &str) -> Fleet {
-    let mut fleet = Fleet::new(Rules::default());
+    let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, script);
     fleet
 }

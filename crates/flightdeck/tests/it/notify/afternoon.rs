@@ -8,7 +8,7 @@ use flightdeck_core::fleet::Fleet;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook::stamp;
 use flightdeck_core::log::record::{EventId, Record};
-use flightdeck_core::rules::Rules;
+use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::session::state_name::StateName;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::view::{self, card::Card};
@@ -59,7 +59,7 @@ impl Person {
     fn look(&mut self, fleet: &Fleet, now: Timestamp) {
         let mut seen = BTreeSet::new();
         for session in fleet.sessions() {
-            let card = view::card(session, fleet.rules());
+            let card = view::card(session, fleet.settings());
             let id = session.id.to_string();
             match Self::worth(&card) {
                 Some(kind) if self.present.get(&id).is_some_and(|(before, ..)| *before == kind) => {}
@@ -166,7 +166,7 @@ fn an_afternoon_of_54_sessions_gives_every_target_exactly_the_expected_notes() {
         deck: None,
         store: Store::in_memory().unwrap(),
         settings,
-        mirror: Fleet::new(Rules::default()),
+        mirror: Fleet::new(FoldSettings::default()),
         person: Person::default(),
         now: begin,
     };
