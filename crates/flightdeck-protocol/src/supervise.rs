@@ -9,7 +9,7 @@ pub struct Supervise {
     pub group: u32,
 }
 
-/// End the client and start it fresh, with this as its first prompt. Answered with one line, [`OrderAnswer`].
+/// End the client and start it fresh, with this as its first prompt. Answered with one line, [`OrderReply`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RestartOrder {
     pub prompt: String,
@@ -17,7 +17,7 @@ pub struct RestartOrder {
 
 /// The supervisor's answer to an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OrderAnswer {
+pub struct OrderReply {
     /// False after too many restarts in a row; then the client continues without a restart.
     pub accepted: bool,
 }

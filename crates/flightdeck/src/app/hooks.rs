@@ -38,12 +38,12 @@ pub enum HookWaits {
 pub struct ReceivedHook {
     /// The position of the event in the log.
     pub seq: u64,
-    pub answer: HookAnswer,
+    pub outcome: HookOutcome,
 }
 
 /// What the hook gets beside the acknowledgement.
 #[derive(Debug)]
-pub enum HookAnswer {
+pub enum HookOutcome {
     Nothing,
     /// The verdict of an effort, which does not wait for a person.
     Verdict(EffortVerdict),
@@ -105,13 +105,13 @@ impl App {
         // Without a supervisor the client compacts as usual.
         let restart = compacts.and_then(|client| self.restart_instead_of_compaction(client));
         // An event has at most one of these: a person is asked about permissions, and an effort about calls.
-        let answer = match (answered.verdict, restart, hold) {
-            (Some(verdict), ..) => HookAnswer::Verdict(verdict),
-            (None, Some(restart), _) => HookAnswer::Restart(restart),
-            (None, None, Some(hold)) => HookAnswer::Hold(hold),
-            (None, None, None) => HookAnswer::Nothing,
+        let outcome = match (answered.verdict, restart, hold) {
+            (Some(verdict), ..) => HookOutcome::Verdict(verdict),
+            (None, Some(restart), _) => HookOutcome::Restart(restart),
+            (None, None, Some(hold)) => HookOutcome::Hold(hold),
+            (None, None, None) => HookOutcome::Nothing,
         };
-        Ok(ReceivedHook { seq, answer })
+        Ok(ReceivedHook { seq, outcome })
     }
 
     /// Stores the event of a hook, and asks the effort of its session for a verdict. Every hook comes here, by whatever way it was sent.

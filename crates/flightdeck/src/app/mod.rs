@@ -51,7 +51,7 @@ pub use self::encoded::{AppReply, Encoded};
 pub use self::engine_hooks::{HandleHook, ScriptCall};
 pub use self::error::{AppError, AskError, Unavailable};
 use self::holds::HeldHooks;
-pub use self::hooks::{HookAnswer, HookWaits, IncomingHook, ReceivedHook};
+pub use self::hooks::{HookOutcome, HookWaits, IncomingHook, ReceivedHook};
 pub use self::owner::OwnerError;
 use self::project_files::ProjectFiles;
 pub(crate) use self::real_dirs::RealDirs;

@@ -1,7 +1,7 @@
 //! The connection of a supervisor: orders about the client that it has started.
 
 use flightdeck_protocol::frame;
-use flightdeck_protocol::supervise::{OrderAnswer, RestartOrder, Supervise};
+use flightdeck_protocol::supervise::{OrderReply, RestartOrder, Supervise};
 
 use super::async_client::{AsyncClient, within_limit};
 use super::error::ClientError;
@@ -28,7 +28,7 @@ impl Supervision {
     }
 
     pub async fn answer(&mut self, accepted: bool) -> Result<(), ClientError> {
-        let mut line = serde_json::to_vec(&OrderAnswer { accepted }).map_err(ClientError::Request)?;
+        let mut line = serde_json::to_vec(&OrderReply { accepted }).map_err(ClientError::Request)?;
         line.push(b'\n');
         within_limit(self.client.send(&line)).await
     }

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use super::{DaemonParts, StartedParts};
 use crate::app::project_files::{Lookup, ProjectFiles};
 use crate::app::registration::Registrar;
-use crate::app::{App, Arguments, Handle, HookAnswer, HookWaits, IncomingHook, ScriptCall};
+use crate::app::{App, Arguments, Handle, HookOutcome, HookWaits, IncomingHook, ScriptCall};
 use crate::config::efforts::EffortSettings;
 use crate::engine::Input;
 use crate::settings::{ClientVersion, Registration, SettingsFile};
@@ -149,8 +149,8 @@ impl Desk {
         let took = begun.elapsed();
         println!("{event}: {took:?}");
         assert!(took < ACK_WITHIN, "{event} took {took:?}");
-        let verdict = match received.answer {
-            HookAnswer::Verdict(verdict) => String::from_utf8(verdict.json).unwrap(),
+        let verdict = match received.outcome {
+            HookOutcome::Verdict(verdict) => String::from_utf8(verdict.json).unwrap(),
             _ => String::new(),
         };
         (verdict, took)

@@ -19,7 +19,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use crate::app::holds::HookHold;
 use crate::app::{
-    App, AppError, AppReply, Arguments, EffortVerdict, Handle, HandleHook, HookAnswer, HookWaits,
+    App, AppError, AppReply, Arguments, EffortVerdict, Handle, HandleHook, HookOutcome, HookWaits,
     IncomingHook, OrderedRestart, ReceivedHook, ScriptCall,
 };
 use crate::frame::{EventFrame, FRAME_BYTES_MAX};
@@ -236,24 +236,24 @@ async fn hook(
     write: &mut OwnedWriteHalf,
 ) -> std::io::Result<()> {
     let confirms = Confirms::from_env(&frame.env);
-    let ReceivedHook { seq, answer } = match app.receive_hook(incoming(frame, bytes)).await {
+    let ReceivedHook { seq, outcome } = match app.receive_hook(incoming(frame, bytes)).await {
         Ok(received) => received,
         Err(error) => return write.write_all(&failure(&error.reply())).await,
     };
-    match answer {
-        HookAnswer::Nothing => write.write_all(&wire::hook_success(seq, 0, None)).await,
-        HookAnswer::Verdict(verdict) => {
+    match outcome {
+        HookOutcome::Nothing => write.write_all(&wire::hook_success(seq, 0, None)).await,
+        HookOutcome::Verdict(verdict) => {
             write.write_all(&wire::hook_success(seq, 0, Some(&verdict.json))).await?;
             if has_verdict(lines, confirms).await {
                 app.note_verdict(verdict).await;
             }
             Ok(())
         }
-        HookAnswer::Restart(restart) => {
+        HookOutcome::Restart(restart) => {
             write.write_all(&wire::hook_success(seq, restart.hold_ms(), None)).await?;
             hook_of_ending_client(restart, seq, lines, write).await
         }
-        HookAnswer::Hold(hold) => held_hook(hold, seq, lines, write).await,
+        HookOutcome::Hold(hold) => held_hook(hold, seq, lines, write).await,
     }
 }
 
@@ -384,7 +384,7 @@ async fn supervise(
         if !read_line(lines, &mut answer).await? {
             return Ok(());
         }
-        order.answer(serde_json::from_slice(&answer).is_ok_and(|OrderAnswer { accepted }| accepted));
+        order.answer(serde_json::from_slice(&answer).is_ok_and(|OrderReply { accepted }| accepted));
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::Map;
 
 use super::requests::{failed, refuse};
 use crate::app::{
-    App, AppError, EffortVerdict, HookAnswer, HookWaits, IncomingHook, is_query_of_http_handler,
+    App, AppError, EffortVerdict, HookOutcome, HookWaits, IncomingHook, is_query_of_http_handler,
 };
 use crate::frame::parse_verbatim;
 
@@ -74,15 +74,15 @@ async fn receive(app: &App, event: Option<String>, sender: Sender, body: &[u8]) 
         Err(error) => return failed(error),
     };
     let seq = [(SEQ, HeaderValue::from(received.seq))];
-    let verdict = match received.answer {
-        HookAnswer::Nothing => None,
-        HookAnswer::Verdict(verdict) => Some(body_that_notes_verdict(app, verdict)),
-        HookAnswer::Restart(restart) => {
+    let verdict = match received.outcome {
+        HookOutcome::Nothing => None,
+        HookOutcome::Verdict(verdict) => Some(body_that_notes_verdict(app, verdict)),
+        HookOutcome::Restart(restart) => {
             restart.wait_until_accepted().await;
             None
         }
         // If the client closes the connection, this future is dropped, and the hold with it.
-        HookAnswer::Hold(mut hold) => hold.verdict().await.map(Body::from),
+        HookOutcome::Hold(mut hold) => hold.verdict().await.map(Body::from),
     };
     match verdict {
         Some(verdict) => (seq, [(header::CONTENT_TYPE, "application/json")], verdict).into_response(),
