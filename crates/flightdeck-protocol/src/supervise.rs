@@ -15,7 +15,7 @@ pub struct RestartOrder {
     pub prompt: String,
 }
 
-/// The supervisor's answer to an order.
+/// The supervisor's reply to an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderReply {
     /// False after too many restarts in a row; then the client continues without a restart.

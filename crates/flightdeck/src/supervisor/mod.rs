@@ -53,8 +53,8 @@ pub struct RunOptions {
     pub restarts_max: u32,
 }
 
-/// Why a client is no longer there.
-enum Outcome {
+/// Why a client ended, and what the supervisor does next.
+enum ClientOutcome {
     Ended { code: u8 },
     Restart { prompt: String, delay: Duration },
 }
@@ -74,8 +74,8 @@ pub async fn run(options: &RunOptions) -> anyhow::Result<u8> {
         // Closes the connection at once: it tells the daemon that the client is gone.
         drop(running);
         match outcome {
-            Outcome::Ended { code } => return Ok(code),
-            Outcome::Restart { prompt, delay } => {
+            ClientOutcome::Ended { code } => return Ok(code),
+            ClientOutcome::Restart { prompt, delay } => {
                 if delay > Duration::ZERO && !wait_to_restart(delay, &mut signals).await {
                     return Ok(INTERRUPTED);
                 }
@@ -144,7 +144,7 @@ impl<'a> RunningClient<'a> {
         Ok(running)
     }
 
-    async fn watch(&mut self, signals: &mut Signals, restarts: &mut Restarts) -> Outcome {
+    async fn watch(&mut self, signals: &mut Signals, restarts: &mut Restarts) -> ClientOutcome {
         loop {
             tokio::select! {
                 event = self.client.next_event() => match event {
@@ -158,11 +158,11 @@ impl<'a> RunningClient<'a> {
         }
     }
 
-    fn ended(&mut self, code: u8) -> Outcome {
+    fn ended(&mut self, code: u8) -> ClientOutcome {
         self.take_terminal_back();
         match self.restart.take() {
-            Some((prompt, delay)) => Outcome::Restart { prompt, delay },
-            None => Outcome::Ended { code },
+            Some((prompt, delay)) => ClientOutcome::Restart { prompt, delay },
+            None => ClientOutcome::Ended { code },
         }
     }
 
