@@ -1,6 +1,6 @@
 //! Assignments, their messages, and the digest of a stretch of time.
 
-use flightdeck_core::assignment::Message;
+use flightdeck_core::assignment::AssignmentMessage;
 use flightdeck_core::ids::AssignmentId;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view::assignment::AssignmentCard;
@@ -52,7 +52,7 @@ pub struct ListMessages {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct MessageList {
     /// Oldest first.
-    pub messages: Vec<Message>,
+    pub messages: Vec<AssignmentMessage>,
     /// Messages between the first and the second that were dropped.
     pub dropped: u32,
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::intent::{DetectedIntent, Intent};
-use super::message::{Message, Messages};
+use super::message::{AssignmentMessage, Messages};
 use super::reason::AwaitReason;
 use super::spans::{Spans, TimeSpan};
 use super::transition::{Actor, AssignmentState, Completion, StepRefused, force, transition};
@@ -73,7 +73,7 @@ impl Assignment {
         let _ = assignment.step(Actor::User, Intent::Command, at);
         if let Some(prompt) = prompt {
             assignment.set_title(&prompt);
-            assignment.add_message(Message::certain(seq, at, Actor::User, Intent::Command, prompt));
+            assignment.add_message(AssignmentMessage::certain(seq, at, Actor::User, Intent::Command, prompt));
         }
         assignment
     }
@@ -147,7 +147,7 @@ impl Assignment {
     }
 
     /// A message of the person or of the agent.
-    pub fn add_message(&mut self, message: Message) {
+    pub fn add_message(&mut self, message: AssignmentMessage) {
         if message.actor == Actor::Agent {
             self.last_message = Some(one_line(&message.text, ASSIGNMENT_TITLE_CHARS_MAX));
         }

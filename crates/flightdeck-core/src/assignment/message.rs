@@ -9,8 +9,8 @@ use crate::time::Timestamp;
 
 /// One message of the person or of the agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "AssignmentMessage"))]
-pub struct Message {
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct AssignmentMessage {
     /// `seq` of the event that contained it.
     pub seq: u64,
     pub actor: Actor,
@@ -23,7 +23,7 @@ pub struct Message {
     pub at: Timestamp,
 }
 
-impl Message {
+impl AssignmentMessage {
     /// A message whose intent follows from the kind of its event.
     pub fn certain(seq: u64, at: Timestamp, actor: Actor, intent: Intent, text: String) -> Self {
         Self { seq, actor, intent, confidence: 1.0, evidence: None, text, at }
@@ -39,7 +39,7 @@ impl Message {
 /// The first message and the newest ones.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Messages {
-    kept: Vec<Message>,
+    kept: Vec<AssignmentMessage>,
     /// How many were dropped after the first.
     #[serde(default)]
     dropped: u32,
@@ -48,7 +48,7 @@ pub struct Messages {
 impl Messages {
     /// Adds a message. At the bound, the oldest message after the first is dropped. The first stays, because it is the command
     /// that the others are about.
-    pub fn push(&mut self, message: Message) {
+    pub fn push(&mut self, message: AssignmentMessage) {
         if self.kept.len() == ASSIGNMENT_MESSAGES_MAX {
             self.kept.remove(1);
             self.dropped += 1;
@@ -56,7 +56,7 @@ impl Messages {
         self.kept.push(message);
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Message> {
+    pub fn iter(&self) -> impl Iterator<Item = &AssignmentMessage> {
         self.kept.iter()
     }
     pub fn len(&self) -> usize {
@@ -76,7 +76,7 @@ impl Messages {
     pub fn emptied(&self) -> Self {
         Self { kept: Vec::new(), dropped: self.dropped }
     }
-    pub fn filled(self, kept: Vec<Message>) -> Self {
+    pub fn filled(self, kept: Vec<AssignmentMessage>) -> Self {
         Self { kept, ..self }
     }
 }
@@ -90,7 +90,7 @@ mod tests {
         let mut messages = Messages::default();
         for seq in 0..ASSIGNMENT_MESSAGES_MAX as u64 + 3 {
             let at = Timestamp::from_millis(seq as i64);
-            messages.push(Message::certain(seq, at, Actor::User, Intent::Answer, String::new()));
+            messages.push(AssignmentMessage::certain(seq, at, Actor::User, Intent::Answer, String::new()));
         }
         let kept: Vec<u64> = messages.iter().map(|message| message.seq).collect();
         assert_eq!((kept.len(), messages.dropped()), (ASSIGNMENT_MESSAGES_MAX, 3));

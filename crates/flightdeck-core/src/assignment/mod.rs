@@ -8,6 +8,6 @@ mod spans;
 pub mod transition;
 
 pub use self::life::{Assignment, Opening};
-pub use self::message::{Message, Messages};
+pub use self::message::{AssignmentMessage, Messages};
 pub use self::reason::AwaitReason;
 pub use self::spans::{Spans, TimeSpan};

@@ -10,7 +10,7 @@ use super::state::Session;
 use crate::approval::resolution::NeedKind;
 use crate::assignment::intent::{DetectedIntent, Intent, detect};
 use crate::assignment::transition::{Actor, AssignmentState, Completion};
-use crate::assignment::{Assignment, AwaitReason, Message, Opening};
+use crate::assignment::{Assignment, AssignmentMessage, AwaitReason, Opening};
 use crate::limits::ASSIGNMENT_MESSAGE_CHARS_MAX;
 use crate::log::event::{EndReason, Event, EventKind};
 use crate::rules::Rule;
@@ -125,7 +125,7 @@ impl Session {
         } else {
             open.turns += 1;
         }
-        open.add_message(Message::certain(seq, at, Actor::User, intent, text.to_owned()));
+        open.add_message(AssignmentMessage::certain(seq, at, Actor::User, intent, text.to_owned()));
     }
 
     /// Work of a turn whose prompt was not seen: hooks were installed meanwhile.
@@ -175,14 +175,14 @@ impl Session {
             return self.close_with(found, seq, at, text);
         }
         if let Some(open) = self.tracker.change() {
-            open.add_message(Message::of_agent(seq, at, found, text));
+            open.add_message(AssignmentMessage::of_agent(seq, at, found, text));
             open.last_intent = Some(found.clone());
         }
     }
 
     fn close_with(&mut self, found: &DetectedIntent, seq: u64, at: Timestamp, text: String) {
         if let Some(current) = self.tracker.current.as_deref_mut() {
-            current.add_message(Message::of_agent(seq, at, found, text));
+            current.add_message(AssignmentMessage::of_agent(seq, at, found, text));
             current.last_intent = Some(found.clone());
         }
     }
@@ -222,7 +222,7 @@ impl Session {
         if let Some(open) = self.tracker.change() {
             // From every open state the agent may ask, and an assignment that waits only changes its reason.
             let _ = open.await_input(reason, need.opened_at);
-            open.add_message(Message::certain(
+            open.add_message(AssignmentMessage::certain(
                 cause.seq,
                 need.opened_at,
                 Actor::Agent,
@@ -242,7 +242,13 @@ impl Session {
         let how = self.all_asks().filter_map(|ask| ask.resolution.as_ref()).find(|r| r.seq == cause.seq);
         let Some(text) = how.map(|resolution| resolution.how.in_words().to_owned()) else { return };
         if let Some(open) = self.tracker.change() {
-            open.add_message(Message::certain(cause.seq, cause.at, Actor::User, Intent::Answer, text));
+            open.add_message(AssignmentMessage::certain(
+                cause.seq,
+                cause.at,
+                Actor::User,
+                Intent::Answer,
+                text,
+            ));
         }
     }
 

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use flightdeck::store::Store;
 use flightdeck_core::assignment::intent::Intent;
 use flightdeck_core::assignment::transition::Actor;
-use flightdeck_core::assignment::{Assignment, AwaitReason, Message, Opening};
+use flightdeck_core::assignment::{Assignment, AssignmentMessage, AwaitReason, Opening};
 use flightdeck_core::ids::HostId;
 use flightdeck_core::project::Project;
 use flightdeck_core::session::SessionAssignment;
@@ -82,7 +82,13 @@ fn assignment(n: i64, at: Timestamp) -> Result<SessionAssignment> {
     assignment.await_input(AwaitReason::Asked, at + Millis::minutes(2))?;
     assignment.step(Actor::User, Intent::Answer, at + Millis::minutes(5))?;
     let done = at + Millis::minutes(6);
-    assignment.add_message(Message::certain(2, done, Actor::Agent, Intent::Completion, "Fixed.".repeat(40)));
+    assignment.add_message(AssignmentMessage::certain(
+        2,
+        done,
+        Actor::Agent,
+        Intent::Completion,
+        "Fixed.".repeat(40),
+    ));
     assignment.step(Actor::Agent, Intent::Completion, done)?;
     Ok(SessionAssignment {
         session_id: session(n as u64 % 500).into(),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use flightdeck_core::assignment::intent::Intent;
 use flightdeck_core::assignment::transition::{Actor, AssignmentState, Completion};
-use flightdeck_core::assignment::{Assignment, Message, Opening};
+use flightdeck_core::assignment::{Assignment, AssignmentMessage, Opening};
 use flightdeck_core::ids::HostId;
 use flightdeck_core::project::Project;
 use flightdeck_core::session::SessionAssignment;
@@ -166,7 +166,8 @@ fn a_row_replaces_itself_and_keeps_its_messages() {
         block_on(async {
             let mut row = row(1);
             store.put_assignments(vec![row.clone()]).await.unwrap();
-            let said = Message::certain(9, at_minute(11), Actor::Agent, Intent::Question, "which?".into());
+            let said =
+                AssignmentMessage::certain(9, at_minute(11), Actor::Agent, Intent::Question, "which?".into());
             row.assignment.messages.push(said);
             store.put_assignments(vec![row.clone(), row.clone()]).await.unwrap();
             let messages = store.messages_of(&"a-00000001".into()).await.unwrap().unwrap();

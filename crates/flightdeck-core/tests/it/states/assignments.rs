@@ -55,8 +55,9 @@ fn check(script: &str, expect: Expect) {
 /// Actor, intent and text of each message.
 fn messages(fleet: &Fleet) -> Vec<String> {
     let assignment = fleet.get("s").unwrap().assignment().unwrap();
-    let message =
-        |m: &flightdeck_core::assignment::Message| format!("{:?} {}: {}", m.actor, m.intent.as_str(), m.text);
+    let message = |m: &flightdeck_core::assignment::AssignmentMessage| {
+        format!("{:?} {}: {}", m.actor, m.intent.as_str(), m.text)
+    };
     assignment.messages.iter().map(message).collect()
 }
 

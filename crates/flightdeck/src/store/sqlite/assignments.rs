@@ -1,7 +1,7 @@
 //! Assignments and their messages as tables.
 
 use flightdeck_core::assignment::transition::Completion;
-use flightdeck_core::assignment::{Assignment, Message, Messages, TimeSpan};
+use flightdeck_core::assignment::{Assignment, AssignmentMessage, Messages, TimeSpan};
 use flightdeck_core::ids::AssignmentId;
 use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
@@ -196,7 +196,8 @@ fn body<T: serde::de::DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<Optio
 pub(super) fn messages(conn: &Connection, id: &AssignmentId) -> Result<Option<Messages>> {
     let Some(row) = find_assignment(conn, id)? else { return Ok(None) };
     let mut select = conn.prepare_cached(MESSAGES)?;
-    let messages: Vec<Option<Message>> = select.query_map([id.as_str()], body)?.collect::<Result<_, _>>()?;
+    let messages: Vec<Option<AssignmentMessage>> =
+        select.query_map([id.as_str()], body)?.collect::<Result<_, _>>()?;
     Ok(Some(row.assignment.messages.filled(messages.into_iter().flatten().collect())))
 }
 
