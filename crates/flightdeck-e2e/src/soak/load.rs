@@ -18,7 +18,7 @@ use super::{judge, plot};
 use crate::machine::Machine;
 use crate::measured_daemon::MeasuredDaemon;
 use crate::testkit::SocketClient;
-use crate::testkit::http::Request;
+use crate::testkit::http::HttpRequest;
 use crate::workspace::target;
 
 /// Connections that carry the events. A session always uses the same one, so its events stay in order.
@@ -142,7 +142,7 @@ fn watch(load: &LoadSize, daemon: &MeasuredDaemon, seen: &Arc<Seen>) -> Result<(
 
 /// One viewer of the event stream; the first also measures how long a marked event takes to reach it.
 fn view(addr: SocketAddr, measures: bool, seen: Arc<Seen>) -> Result<()> {
-    let stream = Request::get(addr, "/api/live/stream").try_open(addr)?;
+    let stream = HttpRequest::get(addr, "/api/live/stream").try_open(addr)?;
     // A quiet board says nothing for longer than any request may take.
     stream.set_read_timeout(None)?;
     let mut lines = BufReader::new(stream);

@@ -59,7 +59,7 @@ impl Response {
 
 /// A request as text. HTTP/1.0: the response ends with the connection and is not chunked.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct HttpRequest {
     method: String,
     path: String,
     headers: Vec<(String, String)>,
@@ -67,7 +67,7 @@ pub struct Request {
     timeout: Duration,
 }
 
-impl Request {
+impl HttpRequest {
     pub fn new(method: &str, path: &str) -> Self {
         let (headers, body) = (Vec::new(), String::new());
         Self { method: method.into(), path: path.into(), headers, body, timeout: DEADLINE }
@@ -151,11 +151,11 @@ pub struct Api {
 
 impl Api {
     pub fn get(&self, path: &str) -> Result<Response> {
-        Request::get(self.addr, path).timeout(self.timeout).try_send(self.addr)
+        HttpRequest::get(self.addr, path).timeout(self.timeout).try_send(self.addr)
     }
 
     pub fn post(&self, path: &str, body: &str) -> Result<Response> {
-        Request::post(self.addr, path, body).timeout(self.timeout).try_send(self.addr)
+        HttpRequest::post(self.addr, path, body).timeout(self.timeout).try_send(self.addr)
     }
 
     /// The JSON of a route, which must reply with 200.
@@ -176,10 +176,10 @@ impl Api {
 
 #[track_caller]
 pub fn get(addr: SocketAddr, path: &str) -> Response {
-    Request::get(addr, path).send(addr)
+    HttpRequest::get(addr, path).send(addr)
 }
 
 #[track_caller]
 pub fn post(addr: SocketAddr, path: &str, body: &str) -> Response {
-    Request::post(addr, path, body).send(addr)
+    HttpRequest::post(addr, path, body).send(addr)
 }

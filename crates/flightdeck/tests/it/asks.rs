@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use flightdeck_core::time::Millis;
-use flightdeck_e2e::testkit::http::{self, Request, Response};
+use flightdeck_e2e::testkit::http::{self, HttpRequest, Response};
 use flightdeck_e2e::testkit::{SocketClient, until};
 use flightdeck_sim::Map;
 use serde_json::{Value, json};
@@ -178,7 +178,7 @@ fn a_hook_ended_by_the_client_counts_as_refused_in_the_terminal() {
     assert_eq!(state(&deck, "s"), "interrupted");
 
     // Over HTTP the client closes the connection.
-    let request = Request::new("POST", "/api/live/hook").host(deck.addr).header("x-flightdeck-hold", "1");
+    let request = HttpRequest::new("POST", "/api/live/hook").host(deck.addr).header("x-flightdeck-hold", "1");
     let open = request.json(&Value::Object(bash("t", "PermissionRequest")).to_string()).open(deck.addr);
     let ask = until("the ask", || card(&deck, "t")["asks"][0]["id"].as_str().map(str::to_owned));
     drop(open);
@@ -198,8 +198,9 @@ fn over_http_a_request_is_held_only_if_it_asks_for_it() {
     let held = std::thread::spawn({
         let addr = deck.addr;
         move || {
-            let request =
-                Request::new("POST", "/hook/permission-request").host(addr).header("x-flightdeck-hold", "1");
+            let request = HttpRequest::new("POST", "/hook/permission-request")
+                .host(addr)
+                .header("x-flightdeck-hold", "1");
             request.json(&Value::Object(bash("t", "PermissionRequest")).to_string()).send(addr)
         }
     });

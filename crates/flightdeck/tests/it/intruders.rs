@@ -11,7 +11,7 @@ use flightdeck::clock;
 use flightdeck::ingest::spool;
 use flightdeck_core::log::record::EventId;
 use flightdeck_core::wire::clip::MARK;
-use flightdeck_e2e::testkit::http::{Request, Response};
+use flightdeck_e2e::testkit::http::{HttpRequest, Response};
 use flightdeck_e2e::testkit::{DEADLINE, PATIENT_HOOK, TestDaemon, TestHome, run_hook, until};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -210,7 +210,7 @@ fn secrets_of_the_environment_are_not_stored_and_those_of_payloads_are_not_logge
     hook.env("CLAUDE_CODE_MESSAGING_KEY", "messaging-of-the-client").env("TMUX_PANE", "%5");
     run_hook(&mut hook, &prompt.to_string());
     // Requests that are refused with a log line.
-    let bearer = Request::new("GET", "/api/sessions")
+    let bearer = HttpRequest::new("GET", "/api/sessions")
         .host(daemon.addr)
         .header("authorization", "Bearer guess-0f-the-token");
     assert_eq!(bearer.send(daemon.addr).status, 401);

@@ -8,7 +8,7 @@ use flightdeck_core::log::record::{EventId, Record};
 use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::wire::hook::HookDraft;
-use flightdeck_e2e::testkit::http::Request;
+use flightdeck_e2e::testkit::http::HttpRequest;
 use flightdeck_e2e::testkit::{TestDaemon, TestHome, until};
 use flightdeck_sim::Map;
 use flightdeck_sim::fleet::{FleetConfig, SimFleet as Sim};
@@ -143,7 +143,7 @@ fn write_config(home: &TestHome, text: &str) {
 
 fn host_is_accepted(daemon: &TestDaemon, host: &str) -> bool {
     let addr = daemon.url.trim_start_matches("http://").parse().unwrap();
-    Request::new("GET", "/api/health").header("host", host).send(addr).status != 421
+    HttpRequest::new("GET", "/api/health").header("host", host).send(addr).status != 421
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The router and the OpenAPI document are made from one table: every row of it answers, and nothing else does.
 
-use flightdeck_e2e::testkit::http::Request;
+use flightdeck_e2e::testkit::http::HttpRequest;
 use flightdeck_protocol::changes::ChangeName;
 use flightdeck_protocol::{Method, Route, openapi};
 use serde_json::Value;
@@ -9,11 +9,11 @@ use crate::in_process::InProcessDaemon;
 
 const STOP: &str = r#"{"session_id":"s","hook_event_name":"Stop"}"#;
 
-fn request(deck: &InProcessDaemon, route: &Route, id: &str, body: &str) -> Request {
+fn request(deck: &InProcessDaemon, route: &Route, id: &str, body: &str) -> HttpRequest {
     let own =
         ["{id}", "{effort}", "{key}"].iter().fold(route.path.to_owned(), |path, name| path.replace(name, id));
     let path = own.replace("{event}", "stop");
-    let request = Request::new(&route.method.as_str().to_ascii_uppercase(), &path).host(deck.addr);
+    let request = HttpRequest::new(&route.method.as_str().to_ascii_uppercase(), &path).host(deck.addr);
     if route.method == Method::Post { request.json(body) } else { request }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use flightdeck_e2e::testkit::http::Request;
+use flightdeck_e2e::testkit::http::HttpRequest;
 use flightdeck_e2e::testkit::{SocketClient, TestDaemon, TestHome};
 use flightdeck_sim::Map;
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ fn a_held_hook_is_answered_by_a_rule_and_the_card_names_it() {
     assert_eq!(decision(&hook.line().unwrap()), &json!({"behavior": "deny", "message": "use just"}));
     assert_eq!(state(&deck, "t"), "thinking");
 
-    let request = Request::new("POST", "/api/live/hook").host(deck.addr).header("x-flightdeck-hold", "1");
+    let request = HttpRequest::new("POST", "/api/live/hook").host(deck.addr).header("x-flightdeck-hold", "1");
     let said = request.json(&Value::Object(asks("u", "cargo test")).to_string()).send(deck.addr);
     assert_eq!(said.json()["hookSpecificOutput"]["decision"]["behavior"], "allow");
 }

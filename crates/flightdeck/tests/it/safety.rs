@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use flightdeck_core::limits::HOOK_BODY_BYTES_MAX;
-use flightdeck_e2e::testkit::http::{Request, Response};
+use flightdeck_e2e::testkit::http::{HttpRequest, Response};
 use flightdeck_e2e::testkit::{DEADLINE, TestDaemon};
 use flightdeck_protocol::openapi;
 use serde_json::{Value, json};
@@ -25,8 +25,8 @@ fn every_route() -> Vec<(String, String)> {
     routes.chain(page).collect()
 }
 
-fn request(method: &str, path: &str) -> Request {
-    let request = Request::new(method, path);
+fn request(method: &str, path: &str) -> HttpRequest {
+    let request = HttpRequest::new(method, path);
     if method == "GET" {
         request
     } else {
@@ -101,13 +101,13 @@ fn the_page_and_clients_other_than_browsers_are_admitted() {
         format!("LOCALHOST:{port}"),
         format!("[::1]:{port}"),
     ] {
-        let get = Request::new("GET", "/api/sessions").header("host", &host);
+        let get = HttpRequest::new("GET", "/api/sessions").header("host", &host);
         assert_eq!(get.send(daemon.addr).status, 200, "{host}");
         let page = get.header("origin", &format!("http://{host}")).header("sec-fetch-site", "same-origin");
         assert_eq!(page.send(daemon.addr).status, 200, "{host}");
     }
     // A link from another port of this machine is allowed.
-    let link = Request::new("GET", "/").host(daemon.addr).header("sec-fetch-site", "same-site");
+    let link = HttpRequest::new("GET", "/").host(daemon.addr).header("sec-fetch-site", "same-site");
     assert_ne!(link.header("sec-fetch-mode", "navigate").send(daemon.addr).status, 403);
 }
 
@@ -124,7 +124,7 @@ fn only_json_is_accepted() {
             Some("multipart/form-data"),
             Some("application/jsonx"),
         ] {
-            let request = Request::new(&method, &path).host(daemon.addr).body(STOP);
+            let request = HttpRequest::new(&method, &path).host(daemon.addr).body(STOP);
             let request = kind.map_or(request.clone(), |kind| request.header("content-type", kind));
             let answer = request.send(daemon.addr);
             assert_eq!(answer.status, 415, "{request:?}");
@@ -132,7 +132,7 @@ fn only_json_is_accepted() {
         }
     }
     assert_eq!(world(&daemon), before);
-    let charset = Request::new("POST", "/api/live/hook")
+    let charset = HttpRequest::new("POST", "/api/live/hook")
         .host(daemon.addr)
         .header("content-type", "Application/JSON; charset=utf-8");
     assert_eq!(charset.body(STOP).send(daemon.addr).status, 204);
@@ -350,7 +350,7 @@ fn listening_beyond_this_machine_needs_a_token() {
             assert_hardened(&answer);
         }
     }
-    let get = |path: &str| Request::new("GET", path).host(addr);
+    let get = |path: &str| HttpRequest::new("GET", path).host(addr);
     assert_eq!(get("/api/sessions").header("authorization", "Bearer s3cret").send(addr).status, 200);
     assert_eq!(get("/api/sessions").header("cookie", "a=b; flightdeck_token=s3cret").send(addr).status, 200);
     let opened = get("/api/sessions?token=s3cret").send(addr);
@@ -362,7 +362,8 @@ fn listening_beyond_this_machine_needs_a_token() {
         get("/api/sessions").header("authorization", "Bearer s3cret").header("origin", "http://evil.example");
     assert_eq!(refused.send(addr).status, 403);
     // Requests to the printed address are accepted.
-    let printed = Request::new("GET", "/healthz").host(daemon.addr).header("authorization", "Bearer s3cret");
+    let printed =
+        HttpRequest::new("GET", "/healthz").host(daemon.addr).header("authorization", "Bearer s3cret");
     assert_eq!(printed.send(addr).status, 200);
 }
 
@@ -377,7 +378,7 @@ fn a_configured_token_is_required_on_this_machine_too_and_the_command_line_needs
     home.run(&["status"]).success();
     // A browser gets a page that asks for the token and loads nothing else.
     for (path, said) in [("/", "asks for a token"), ("/?token=guess", "not the token")] {
-        let page = Request::new("GET", path).host(daemon.addr).header("accept", "text/html,*/*;q=0.8");
+        let page = HttpRequest::new("GET", path).host(daemon.addr).header("accept", "text/html,*/*;q=0.8");
         let page = page.send(daemon.addr);
         assert_eq!((page.status, page.header("content-type")), (401, Some("text/html; charset=utf-8")));
         assert!(page.text().contains(said) && page.text().contains("<form>"), "{}", page.text());

@@ -8,7 +8,7 @@ use flightdeck::engine::changes::REPLAY_CHANGES_MAX;
 use flightdeck_core::log::record::{EventId, Record};
 use flightdeck_core::time::Millis;
 use flightdeck_core::wire::hook::HookDraft;
-use flightdeck_e2e::testkit::http::Request;
+use flightdeck_e2e::testkit::http::HttpRequest;
 use flightdeck_e2e::testkit::{SocketClient, until};
 use flightdeck_protocol::sessions::Snapshot;
 use serde_json::{Map, Value, json};
@@ -52,7 +52,7 @@ struct Sse(BufReader<TcpStream>);
 
 impl Sse {
     fn open(addr: SocketAddr, last_event_id: Option<&str>) -> Self {
-        let request = Request::new("GET", "/api/live/stream").host(addr);
+        let request = HttpRequest::new("GET", "/api/live/stream").host(addr);
         let request = match last_event_id {
             Some(id) => request.header("last-event-id", id),
             None => request,
@@ -349,7 +349,7 @@ fn viewers_that_never_read_cost_no_memory() {
     let home = test_home();
     let daemon = home.daemon();
     let _viewers: Vec<_> = (0..VIEWERS)
-        .map(|_| Request::new("GET", "/api/live/stream").host(daemon.addr).open(daemon.addr))
+        .map(|_| HttpRequest::new("GET", "/api/live/stream").host(daemon.addr).open(daemon.addr))
         .collect();
     let (before, _) = daemon.memory();
     let mut socket = home.socket();

@@ -1,7 +1,7 @@
 //! The buttons of a note on a phone: a key answers one request once, and opens nothing else.
 
 use flightdeck::store::Store;
-use flightdeck_e2e::testkit::http::{self, Request};
+use flightdeck_e2e::testkit::http::{self, HttpRequest};
 use flightdeck_e2e::testkit::{SocketClient, until};
 use serde_json::{Value, json};
 
@@ -87,13 +87,13 @@ fn only_the_address_of_a_button_needs_no_token() {
         assert_eq!(post(other), 401, "{other}");
     }
     let foreign =
-        Request::post(deck.addr, "/api/notify/answer/ab", "{}").header("origin", "https://evil.example");
+        HttpRequest::post(deck.addr, "/api/notify/answer/ab", "{}").header("origin", "https://evil.example");
     assert_eq!(foreign.send(deck.addr).status, 403);
 }
 
 /// The status of a request to this host name.
 fn status(deck: &InProcessDaemon, host: &str, method: &str, path: &str, token: Option<&str>) -> u16 {
-    let mut request = Request::new(method, path).header("host", host);
+    let mut request = HttpRequest::new(method, path).header("host", host);
     if let Some(token) = token {
         request = request.header("authorization", &format!("Bearer {token}"));
     }
