@@ -5,13 +5,13 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// One request of the interface. Implemented by the table, [`crate::endpoints!`].
-pub trait Request: Serialize + DeserializeOwned + Send + 'static {
+pub trait ApiRequest: Serialize + DeserializeOwned + Send + 'static {
     type Reply: Serialize + DeserializeOwned + Send + 'static;
     const ENDPOINT: Endpoint;
 }
 
 /// A request that the socket takes. Implemented by the table for each row with a `socket` line.
-pub trait Command: Request {
+pub trait SocketCommand: ApiRequest {
     const COMMAND: &'static str;
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::{Command, ErrorCode, ErrorReply};
+use crate::{ErrorCode, ErrorReply, SocketCommand};
 
 #[derive(Serialize)]
 struct Call<'a, R> {
@@ -16,12 +16,12 @@ struct Call<'a, R> {
 }
 
 /// `{"cmd", "args"}` and a newline.
-pub fn call<R: Command>(request: &R) -> serde_json::Result<Vec<u8>> {
+pub fn call<R: SocketCommand>(request: &R) -> serde_json::Result<Vec<u8>> {
     line(&Call { cmd: R::COMMAND, args: request, env: None })
 }
 
 /// A call with an environment, which hooks and status lines have.
-pub fn call_in<R: Command>(request: &R, env: &Map<String, Value>) -> serde_json::Result<Vec<u8>> {
+pub fn call_in<R: SocketCommand>(request: &R, env: &Map<String, Value>) -> serde_json::Result<Vec<u8>> {
     line(&Call { cmd: R::COMMAND, args: request, env: Some(env) })
 }
 

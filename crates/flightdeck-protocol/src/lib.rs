@@ -30,6 +30,6 @@ pub mod types;
 pub mod typescript;
 pub mod usage;
 
-pub use endpoint::{Command, Endpoint, Method, Request, Route};
+pub use endpoint::{ApiRequest, Endpoint, Method, Route, SocketCommand};
 pub use error::{AskRefusal, ErrorCode, ErrorReply, PlainError};
 pub use table::{ALIASES, ENDPOINTS};

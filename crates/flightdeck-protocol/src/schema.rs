@@ -8,7 +8,7 @@ use serde::de::{self, DeserializeOwned, Deserializer, Visitor, value::Error as P
 use serde_json::{Map, Value, json};
 
 use crate::types::*;
-use crate::{ALIASES, Command, Request};
+use crate::{ALIASES, ApiRequest, SocketCommand};
 
 /// One command of the socket.
 #[derive(Clone, Debug, Serialize)]
@@ -47,12 +47,12 @@ pub fn commands() -> Vec<CommandSchema> {
     all
 }
 
-fn command_schema<R: Command>() -> CommandSchema {
+fn command_schema<R: SocketCommand>() -> CommandSchema {
     let example = (R::ENDPOINT.example)();
     CommandSchema {
         command: R::COMMAND,
         alias_of: None,
-        summary: <R as Request>::ENDPOINT.summary,
+        summary: <R as ApiRequest>::ENDPOINT.summary,
         arguments: arguments::<R>(&example),
         example,
     }

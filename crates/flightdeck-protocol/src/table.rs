@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::types::*;
-use crate::{Command, Endpoint, Method, Request, Route};
+use crate::{ApiRequest, Endpoint, Method, Route, SocketCommand};
 
 /// Passes every row of the interface to the macro `$then`. A row is
 ///
@@ -403,7 +403,7 @@ macro_rules! endpoints {
 pub const ALIASES: [(&str, &str); 2] =
     [("session.finish", "window.finish"), ("agent.directives.discover", "directives.discover")];
 
-/// Implements [`Request`] and [`Command`] for every row, and lists the rows.
+/// Implements [`ApiRequest`] and [`SocketCommand`] for every row, and lists the rows.
 macro_rules! describe {
     ($(
         $request:ident -> $reply:ty, $summary:literal {
@@ -413,7 +413,7 @@ macro_rules! describe {
         }
     )*) => {
         $(
-            impl Request for $request {
+            impl ApiRequest for $request {
                 type Reply = $reply;
                 const ENDPOINT: Endpoint = Endpoint {
                     summary: $summary,
@@ -427,7 +427,7 @@ macro_rules! describe {
                     }),*],
                 };
             }
-            $(impl Command for $request {
+            $(impl SocketCommand for $request {
                 const COMMAND: &'static str = $command;
             })?
         )*

@@ -15,7 +15,7 @@ use flightdeck_core::view::card::context_of;
 use flightdeck_core::view::effort::seat_status;
 use flightdeck_core::view::lens::FleetStatus;
 use flightdeck_core::wire::hook::HookDraft;
-use flightdeck_protocol::Request;
+use flightdeck_protocol::ApiRequest;
 use flightdeck_protocol::engine_hooks::*;
 use serde_json::{Map, Value};
 
@@ -60,7 +60,7 @@ pub struct ScriptHook {
 }
 
 /// A use case of `hooks.*`: what is answered once the event is stored and applied.
-pub trait HandleHook<R: Request + EngineHook> {
+pub trait HandleHook<R: ApiRequest + EngineHook> {
     /// Whether the reply says that the event ended a window. Only then the open windows are looked up before the event is stored.
     const SAYS_WINDOW_ENDED: bool = false;
     /// The parts of the verdict that the reply has fields for. The other parts wait for another hook.
@@ -79,7 +79,7 @@ impl App {
         call: ScriptCall,
     ) -> Result<(R::Reply, Option<EffortVerdict>), AppError>
     where
-        R: Request + EngineHook,
+        R: ApiRequest + EngineHook,
         R::Reply: Default,
         Self: HandleHook<R>,
     {

@@ -10,7 +10,7 @@ use flightdeck_core::view::timeline::REMOTE_ACTION;
 use flightdeck_protocol::asks::GetAsk;
 use flightdeck_protocol::hosts::{HostCard, HostList, ListHosts};
 use flightdeck_protocol::terminal::TerminalRefusal;
-use flightdeck_protocol::{Command, ErrorReply};
+use flightdeck_protocol::{ErrorReply, SocketCommand};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
@@ -59,7 +59,7 @@ impl App {
     }
 
     /// Has the owner carry out the request. The arguments name things as the owner does.
-    pub(super) async fn ask_owner<R: Command>(
+    pub(super) async fn ask_owner<R: SocketCommand>(
         &self,
         host: &HostId,
         request: &R,
@@ -157,7 +157,7 @@ impl App {
         Ok(())
     }
 
-    async fn carry_out<R: Command>(&self, request: R) -> Result<Box<RawValue>, AppError>
+    async fn carry_out<R: SocketCommand>(&self, request: R) -> Result<Box<RawValue>, AppError>
     where
         Self: Handle<R>,
     {

@@ -40,7 +40,7 @@ use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::hold_rules::HoldRules;
 use flightdeck_core::log::record::{Record, Source};
 use flightdeck_core::usage::price::PriceTable;
-use flightdeck_protocol::Request;
+use flightdeck_protocol::ApiRequest;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
@@ -107,7 +107,7 @@ pub struct App {
 }
 
 /// A use case: what a request does and what it is answered with.
-pub trait Handle<R: Request> {
+pub trait Handle<R: ApiRequest> {
     fn handle(&self, request: R) -> impl Future<Output = Result<AppReply<R::Reply>, AppError>> + Send;
 }
 

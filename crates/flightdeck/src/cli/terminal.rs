@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use clap::ValueEnum;
 use flightdeck_protocol::terminal::{Draft, Focus, Interrupt, PROMPT_BYTES_MAX, PromptKind, SendPrompt};
 use flightdeck_protocol::terminal::{TerminalRefusal, TerminalRefusalCode};
-use flightdeck_protocol::{Command, ErrorReply};
+use flightdeck_protocol::{ErrorReply, SocketCommand};
 
 use super::lookup::find_session;
 use super::out::Out;
@@ -149,7 +149,7 @@ fn choose_and_change(request: &SendPrompt, refusal: &ErrorReply) -> anyhow::Resu
 }
 
 /// The inner error is the daemon's refusal.
-fn try_call<R: Command>(
+fn try_call<R: SocketCommand>(
     client: &mut BlockingClient,
     request: &R,
 ) -> Result<Result<RawReply<R>, ErrorReply>, ClientError> {
@@ -209,7 +209,7 @@ pub(super) fn interrupt(args: &InterruptArgs, paths: &Paths, out: &mut Out) -> a
     }
 }
 
-fn print_done<R: Command>(
+fn print_done<R: SocketCommand>(
     out: &mut Out,
     json: bool,
     reply: &RawReply<R>,

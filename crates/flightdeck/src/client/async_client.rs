@@ -2,7 +2,7 @@
 
 use flightdeck_protocol::changes::{ChangeFrame, Subscribe};
 use flightdeck_protocol::hooks::{Hook, HookReply};
-use flightdeck_protocol::{Command, frame};
+use flightdeck_protocol::{SocketCommand, frame};
 use serde_json::{Map, Value};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
@@ -28,12 +28,12 @@ impl AsyncClient {
         Ok(Self { stream: BufReader::new(stream), line: Vec::new() })
     }
 
-    pub async fn call<R: Command>(&mut self, request: &R) -> Result<R::Reply, ClientError> {
+    pub async fn call<R: SocketCommand>(&mut self, request: &R) -> Result<R::Reply, ClientError> {
         self.call_raw(request).await?.decode()
     }
 
     /// Like [`Self::call`], and keeps the text of the reply.
-    pub async fn call_raw<R: Command>(&mut self, request: &R) -> Result<RawReply<R>, ClientError> {
+    pub async fn call_raw<R: SocketCommand>(&mut self, request: &R) -> Result<RawReply<R>, ClientError> {
         self.exchange(frame::call(request)).await
     }
 
@@ -59,7 +59,7 @@ impl AsyncClient {
         Ok(AsyncChanges { client: self })
     }
 
-    async fn exchange<R: Command>(
+    async fn exchange<R: SocketCommand>(
         &mut self,
         line: serde_json::Result<Vec<u8>>,
     ) -> Result<RawReply<R>, ClientError> {

@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use flightdeck_protocol::changes::{ChangeFrame, Subscribe};
-use flightdeck_protocol::{Command, frame};
+use flightdeck_protocol::{SocketCommand, frame};
 use serde_json::{Map, Value};
 
 use super::error::{ClientError, REPLY_MAX};
@@ -32,12 +32,12 @@ impl BlockingClient {
         Ok(Self { stream: BufReader::new(stream) })
     }
 
-    pub fn call<R: Command>(&mut self, request: &R) -> Result<R::Reply, ClientError> {
+    pub fn call<R: SocketCommand>(&mut self, request: &R) -> Result<R::Reply, ClientError> {
         self.call_raw(request)?.decode()
     }
 
     /// Like [`Self::call`], and keeps the text of the reply.
-    pub fn call_raw<R: Command>(&mut self, request: &R) -> Result<RawReply<R>, ClientError> {
+    pub fn call_raw<R: SocketCommand>(&mut self, request: &R) -> Result<RawReply<R>, ClientError> {
         self.send(request)?;
         let line = self.read_line()?.ok_or(ClientError::Closed)?;
         RawReply::read(line.as_bytes())
@@ -63,7 +63,7 @@ impl BlockingClient {
         Ok(BlockingChanges { client: self })
     }
 
-    fn send<R: Command>(&mut self, request: &R) -> Result<(), ClientError> {
+    fn send<R: SocketCommand>(&mut self, request: &R) -> Result<(), ClientError> {
         let line = frame::call(request).map_err(ClientError::Request)?;
         self.stream.get_mut().write_all(&line).map_err(ClientError::broken)
     }

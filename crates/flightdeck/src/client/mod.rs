@@ -1,6 +1,6 @@
 //! A typed connection to the daemon's Unix socket: for the command line, the demo, tests and a TUI.
 //!
-//! [`BlockingClient`] blocks, [`AsyncClient`] is for async code; both send [`Command`](flightdeck_protocol::Command)s and return their
+//! [`BlockingClient`] blocks, [`AsyncClient`] is for async code; both send [`SocketCommand`](flightdeck_protocol::SocketCommand)s and return their
 //! typed replies. [`BlockingChanges`] and [`AsyncChanges`] are the changes of one connection; [`LiveChanges`] and
 //! [`AsyncLiveChanges`] reconnect by themselves. [`BoardMirror`] applies changes to a copy of the board.
 //!

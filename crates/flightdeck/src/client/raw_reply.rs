@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use flightdeck_protocol::{Command, frame};
+use flightdeck_protocol::{SocketCommand, frame};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -14,7 +14,7 @@ pub struct RawReply<R> {
     request: PhantomData<R>,
 }
 
-impl<R: Command> RawReply<R> {
+impl<R: SocketCommand> RawReply<R> {
     pub(super) fn read(line: &[u8]) -> Result<Self, ClientError> {
         let json = frame::read_reply(line).map_err(ClientError::Reply)?.map_err(ClientError::Refused)?;
         Ok(Self { json, request: PhantomData })

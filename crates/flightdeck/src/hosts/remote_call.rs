@@ -5,7 +5,7 @@ use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_protocol::asks::{AnswerAsk, GetAsk, SentAnswer};
 use flightdeck_protocol::sessions::GetConversation;
 use flightdeck_protocol::terminal::{Focus, Interrupt, SendPrompt};
-use flightdeck_protocol::{Command, ErrorCode, ErrorReply};
+use flightdeck_protocol::{ErrorCode, ErrorReply, SocketCommand};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use flightdeck_core::log::record::Verbatim;
 use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_protocol::types::*;
-use flightdeck_protocol::{ALIASES, ErrorCode, ErrorReply, Request, endpoints, frame as wire};
+use flightdeck_protocol::{ALIASES, ApiRequest, ErrorCode, ErrorReply, endpoints, frame as wire};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -181,7 +181,7 @@ macro_rules! action_of {
 
 endpoints!(actions);
 
-async fn call<R: Request>(app: &App, arguments: Arguments) -> Vec<u8>
+async fn call<R: ApiRequest>(app: &App, arguments: Arguments) -> Vec<u8>
 where
     App: Handle<R>,
 {
@@ -194,7 +194,7 @@ where
 
 async fn engine_hook<R>(app: &App, call: ScriptCall) -> (Vec<u8>, Option<EffortVerdict>)
 where
-    R: Request + EngineHook,
+    R: ApiRequest + EngineHook,
     R::Reply: Default,
     App: HandleHook<R>,
 {

@@ -11,7 +11,7 @@ use flightdeck_protocol::asks::{AnswerAsk, SentAnswer};
 use flightdeck_protocol::daemon::HealthStatus;
 use flightdeck_protocol::sessions::MarkSeen;
 use flightdeck_protocol::terminal::{TerminalRefusal, TerminalRefusalCode};
-use flightdeck_protocol::{AskRefusal, ErrorCode, PlainError, Request};
+use flightdeck_protocol::{ApiRequest, AskRefusal, ErrorCode, PlainError};
 use serde_json::{Map, Value};
 
 use crate::app::{App, AppError, AskError, Handle};
@@ -22,7 +22,7 @@ const ID_NAMES: [&str; 5] = ["id", "session_id", "sessionId", "ask_id", "askId"]
 type PathParts = Path<HashMap<String, String>>;
 
 /// Handles every request of the table that has no handler of its own.
-pub(super) async fn call<R: Request>(
+pub(super) async fn call<R: ApiRequest>(
     State(app): State<App>,
     Path(path): PathParts,
     uri: Uri,
@@ -61,7 +61,7 @@ fn arguments(path: HashMap<String, String>, uri: &Uri, body: &[u8]) -> Result<Ma
     Ok(args)
 }
 
-fn read<R: Request>(args: Map<String, Value>) -> Result<R, AppError> {
+fn read<R: ApiRequest>(args: Map<String, Value>) -> Result<R, AppError> {
     R::deserialize(Value::Object(args))
         .map_err(|error| AppError::Invalid(format!("the request is not understood: {error}")))
 }
