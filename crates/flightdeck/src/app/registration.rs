@@ -22,15 +22,15 @@ const END_OF_TURN: &str = "Stop";
 #[derive(Debug)]
 pub struct Registrar {
     file: SettingsFile,
-    /// Its waiting time may change while the daemon runs.
+    /// What is registered. The waiting time of its handlers may change while the daemon runs.
     registration: Mutex<Registration>,
     /// False with `--no-hooks` and in the demo.
     wanted: bool,
     spool: PathBuf,
     program: String,
     simulated: bool,
-    /// This daemon has seen its hooks registered. Their absence is reported only after this: before, they may have been left
-    /// out on purpose.
+    /// This daemon has seen its hooks registered. The absence of the hooks is reported only after that: before, the person may
+    /// have left them out on purpose.
     was_present: AtomicBool,
     settings_changed: Notify,
 }
@@ -39,23 +39,23 @@ pub struct Registrar {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Presence {
     pub present: bool,
-    /// While no daemon runs they write to the spool, so nothing is missed.
+    /// The hooks write to the spool while no daemon runs, so no event is missed.
     pub spools: bool,
-    /// They are registered now, or were before.
+    /// The hooks are registered now, or this daemon or an earlier one saw them registered.
     pub was_present: bool,
 }
 
-/// What became of the handlers of tool calls when an effort began or ended.
+/// What was done to the handlers of tool calls when an effort began or ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolHandlers {
-    /// They were rewritten; the client reads the file again.
+    /// The handlers were rewritten; the client reads the file again.
     Rewritten,
-    /// They were as they must be.
-    Right,
-    /// This home has no handlers in the file, so no verdict can reach the client.
+    /// The handlers already had the wanted form.
+    Unchanged,
+    /// The file has no handlers of this home, so no verdict can reach the client.
     Missing,
-    /// curl handlers discard the reply.
-    Deaf,
+    /// The handlers run curl, which discards our reply.
+    CannotReply,
 }
 
 /// How the registration went, as a sentence for the person.
@@ -284,12 +284,12 @@ fn set_in(file: &SettingsFile, registration: &Registration) -> Result<ToolHandle
         return Ok(ToolHandlers::Missing);
     }
     if installed.via == Via::Curl {
-        return Ok(ToolHandlers::Deaf);
+        return Ok(ToolHandlers::CannotReply);
     }
     let change = file.repair(&registration.clone().as_installed(Some(installed)))?;
     Ok(match change.outcome {
         SettingsOutcome::Repaired => ToolHandlers::Rewritten,
-        _ => ToolHandlers::Right,
+        _ => ToolHandlers::Unchanged,
     })
 }
 
@@ -345,7 +345,7 @@ mod tests {
         desk.file().install(&desk.registration(), Lifetime::Permanent).unwrap();
         let (usual, registrar) = (desk.text(), desk.registrar());
         assert_eq!(desk.set(&registrar, true), ToolHandlers::Rewritten);
-        assert_eq!(desk.set(&registrar, true), ToolHandlers::Right);
+        assert_eq!(desk.set(&registrar, true), ToolHandlers::Unchanged);
         assert!(desk.text().contains(" hook --verdict ") && !registrar.status().drift);
         assert_eq!(registrar.release(), None, "a stop keeps them");
         // Another daemon finds the marker.
@@ -372,7 +372,7 @@ mod tests {
         let curl = Registration { via: Via::Curl, ..desk.registration() };
         desk.file().install(&curl, Lifetime::Permanent).unwrap();
         let text = desk.text();
-        assert_eq!(desk.set(&desk.registrar(), true), ToolHandlers::Deaf);
+        assert_eq!(desk.set(&desk.registrar(), true), ToolHandlers::CannotReply);
         let other = Registration { home: "/another".into(), ..desk.registration() };
         desk.file().install(&other, Lifetime::Permanent).unwrap();
         let of_another = desk.text();
@@ -387,7 +387,7 @@ mod tests {
         let http = Registration { via: Via::Http, ..desk.registration() };
         desk.file().install(&http, Lifetime::Permanent).unwrap();
         let registrar = desk.registrar();
-        assert_eq!(desk.set(&registrar, true), ToolHandlers::Right);
+        assert_eq!(desk.set(&registrar, true), ToolHandlers::Unchanged);
         assert!(!registrar.status().drift);
     }
 

@@ -67,13 +67,14 @@ fn describe(files: &[(ToolHandlers, PathBuf)], active: bool, registrar: &Registr
         return ToolHooks { in_order: true, sentence };
     }
     let hears = |(handlers, path): &(ToolHandlers, PathBuf)| {
-        matches!(handlers, ToolHandlers::Rewritten | ToolHandlers::Right).then(|| path.display().to_string())
+        matches!(handlers, ToolHandlers::Rewritten | ToolHandlers::Unchanged)
+            .then(|| path.display().to_string())
     };
     let heard: Vec<String> = files.iter().filter_map(hears).collect();
     let (path, program) = (registrar.settings_path().display(), registrar.program());
     let sentence = if !heard.is_empty() {
         format!("Claude Code waits for Flightdeck before each tool call (hooks in {})", heard.join(", "))
-    } else if files.iter().any(|(handlers, _)| *handlers == ToolHandlers::Deaf) {
+    } else if files.iter().any(|(handlers, _)| *handlers == ToolHandlers::CannotReply) {
         format!(
             "The hooks in {path} use curl and discard replies, so nothing is denied: run `{program} hooks install --via shim`"
         )
