@@ -15,7 +15,7 @@ use crate::log::hook_presence::{self, HOOKS_SEEN, HookPresence};
 use crate::log::record::{EventId, Record, Source};
 use crate::log::{from_registry, from_transcript};
 use crate::rules::{FoldSettings, Rule};
-use crate::session::Because;
+use crate::session::StateReason;
 use crate::time::{Millis, Timestamp};
 use crate::view::{self, card::Card};
 use crate::wire::hook::HookDraft;
@@ -63,7 +63,7 @@ pub(super) fn play(case: &DocCase) -> PlayedCase {
         (None, Some((_, because))) => because.rule != Rule::Created,
         _ => false,
     };
-    let is_reason = |because: &Because| because.seq == fleet.last_seq();
+    let is_reason = |because: &StateReason| because.seq == fleet.last_seq();
     PlayedCase {
         moved,
         because: after.as_ref().map(|(_, because)| *because).filter(is_reason).map(|b| b.rule),
@@ -73,7 +73,7 @@ pub(super) fn play(case: &DocCase) -> PlayedCase {
 }
 
 /// The card of a session, and the reason of its state.
-fn read(fleet: &Fleet, id: &str) -> Option<(Card, Because)> {
+fn read(fleet: &Fleet, id: &str) -> Option<(Card, StateReason)> {
     let session = fleet.get(id)?;
     let (shown, step) = (session.shown.because, session.history.back().map(|step| step.because));
     // If another process is shown now, its own state has an older reason than the step.

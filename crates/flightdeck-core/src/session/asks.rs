@@ -3,7 +3,7 @@
 use super::agent::{Activity, AgentState, IdleReason};
 use super::ledger::{Ledger, Need};
 use super::registry_view::RegistryView;
-use super::shown::Cause;
+use super::shown::Trigger;
 use super::state::Session;
 use crate::approval::answer::Answer;
 use crate::approval::ask::{Ask, PastAsk};
@@ -49,7 +49,7 @@ impl Session {
     }
 
     /// Closes every ask whose need is gone. `by` is known if the answer came from Flightdeck.
-    pub(super) fn close_asks(&mut self, how: AskOutcome, by: Option<AnsweredBy>, cause: Cause) {
+    pub(super) fn close_asks(&mut self, how: AskOutcome, by: Option<AnsweredBy>, trigger: Trigger) {
         if !self.asks.iter().any(Ask::is_undecided) {
             return;
         }
@@ -57,12 +57,12 @@ impl Session {
             self.ledgers().flat_map(Ledger::needs).filter_map(|n| n.ask_id.clone()).collect();
         for ask in self.asks.iter_mut().filter(|ask| ask.is_undecided() && !waiting.contains(&ask.id)) {
             // An ask that could only be answered in the terminal keeps its time, and so leaves the card when planned.
-            let at = ask.resolution.as_ref().map_or(cause.at.max(ask.opened_at), |r| r.at);
+            let at = ask.resolution.as_ref().map_or(trigger.at.max(ask.opened_at), |r| r.at);
             ask.resolution = Some(Resolution {
                 how,
                 by: by.or(how.by_terminal()),
                 at,
-                seq: cause.seq,
+                seq: trigger.seq,
                 rule: None,
                 message: None,
             });

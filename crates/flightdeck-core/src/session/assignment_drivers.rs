@@ -5,7 +5,7 @@ use super::agent::{Activity, AgentState, IdleReason};
 use super::assignment_tracker::SessionAssignment;
 use super::event_order::is_sign_of_work;
 use super::ledger::Need;
-use super::shown::Cause;
+use super::shown::Trigger;
 use super::state::Session;
 use crate::approval::resolution::NeedKind;
 use crate::assignment::intent::{DetectedIntent, Intent, detect};
@@ -84,8 +84,8 @@ impl Session {
     /// Follows the session after a timer, or after it was left by its process.
     pub(super) fn follow_timer(&mut self) {
         let Self { shown, .. } = self;
-        let cause = Cause { at: shown.since, source: shown.source, seq: shown.because.seq };
-        self.follow_state(cause);
+        let trigger = Trigger { at: shown.since, source: shown.source, seq: shown.because.seq };
+        self.follow_state(trigger);
     }
 
     /// A person's prompt: a command, or an answer if an assignment is open.
@@ -188,7 +188,7 @@ impl Session {
     }
 
     /// Brings the open assignment in line with the state of the session.
-    fn follow_state(&mut self, cause: Cause) {
+    fn follow_state(&mut self, trigger: Trigger) {
         if self.tracker.open().is_none() {
             if matches!(self.shown.state, AgentState::Idle(_)) {
                 self.tracker.woken = false;
@@ -196,12 +196,12 @@ impl Session {
             return;
         }
         match self.shown.state.clone() {
-            AgentState::Ended(reason) => self.force(outcome_of(&reason), cause.at),
-            AgentState::Blocked(need) => self.await_need(&need, cause),
+            AgentState::Ended(reason) => self.force(outcome_of(&reason), trigger.at),
+            AgentState::Blocked(need) => self.await_need(&need, trigger),
             // A compaction says nothing about the work.
             AgentState::Working(Activity::Compacting) => {}
-            AgentState::Working(_) => self.goes_on(cause),
-            AgentState::Idle(reason) => self.note_idle(&reason, cause),
+            AgentState::Working(_) => self.goes_on(trigger),
+            AgentState::Idle(reason) => self.note_idle(&reason, trigger),
         }
     }
 
@@ -211,7 +211,7 @@ impl Session {
         }
     }
 
-    fn await_need(&mut self, need: &Need, cause: Cause) {
+    fn await_need(&mut self, need: &Need, trigger: Trigger) {
         let asked = Some((need.kind, need.opened_at));
         let reason = reason_of(need.kind);
         if self.tracker.asked == asked && self.tracker.waits_for_a_need() {
@@ -223,7 +223,7 @@ impl Session {
             // From every open state the agent may ask, and an assignment that waits only changes its reason.
             let _ = open.await_input(reason, need.opened_at);
             open.add_message(AssignmentMessage::certain(
-                cause.seq,
+                trigger.seq,
                 need.opened_at,
                 Actor::Agent,
                 Intent::Question,
@@ -233,18 +233,18 @@ impl Session {
     }
 
     /// No need is open any more, however it was closed.
-    fn answer_need(&mut self, cause: Cause) {
+    fn answer_need(&mut self, trigger: Trigger) {
         if !self.tracker.waits_for_a_need() {
             return;
         }
         self.tracker.asked = None;
-        self.tracker.step(Actor::User, Intent::Answer, cause.at);
-        let how = self.all_asks().filter_map(|ask| ask.resolution.as_ref()).find(|r| r.seq == cause.seq);
+        self.tracker.step(Actor::User, Intent::Answer, trigger.at);
+        let how = self.all_asks().filter_map(|ask| ask.resolution.as_ref()).find(|r| r.seq == trigger.seq);
         let Some(text) = how.map(|resolution| resolution.how.in_words().to_owned()) else { return };
         if let Some(open) = self.tracker.change() {
             open.add_message(AssignmentMessage::certain(
-                cause.seq,
-                cause.at,
+                trigger.seq,
+                trigger.at,
                 Actor::User,
                 Intent::Answer,
                 text,
@@ -252,35 +252,35 @@ impl Session {
         }
     }
 
-    fn goes_on(&mut self, cause: Cause) {
-        self.answer_need(cause);
+    fn goes_on(&mut self, trigger: Trigger) {
+        self.answer_need(trigger);
         // It works again, and no notice of the client is the reason: the person answered, perhaps unseen.
         if self.tracker.state() == Some(AssignmentState::AwaitingInput) && !self.tracker.woken {
-            self.tracker.step(Actor::User, Intent::Answer, cause.at);
+            self.tracker.step(Actor::User, Intent::Answer, trigger.at);
         }
     }
 
-    fn note_idle(&mut self, reason: &IdleReason, cause: Cause) {
+    fn note_idle(&mut self, reason: &IdleReason, trigger: Trigger) {
         if *reason == IdleReason::Fresh {
             // The process began anew. A second process of the session that starts ends nothing.
             if self.main.rule == Rule::Started && self.beside.is_empty() {
-                self.force(Completion::Ended, cause.at);
+                self.force(Completion::Ended, trigger.at);
             }
             return;
         }
-        self.answer_need(cause);
+        self.answer_need(trigger);
         self.tracker.woken = false;
         match reason {
             IdleReason::Fresh => {}
-            IdleReason::TurnEnded | IdleReason::EndedAway => self.end_of_turn(cause),
-            IdleReason::Interrupted { .. } => self.await_prompt(AwaitReason::Interrupted, cause),
-            IdleReason::StoppedByHook { .. } => self.await_prompt(AwaitReason::StoppedByHook, cause),
-            IdleReason::Failed { .. } => self.await_prompt(AwaitReason::Failed, cause),
+            IdleReason::TurnEnded | IdleReason::EndedAway => self.end_of_turn(trigger),
+            IdleReason::Interrupted { .. } => self.await_prompt(AwaitReason::Interrupted, trigger),
+            IdleReason::StoppedByHook { .. } => self.await_prompt(AwaitReason::StoppedByHook, trigger),
+            IdleReason::Failed { .. } => self.await_prompt(AwaitReason::Failed, trigger),
         }
     }
 
     /// The turn is over: what its last message wants decides.
-    fn end_of_turn(&mut self, cause: Cause) {
+    fn end_of_turn(&mut self, trigger: Trigger) {
         if self.tracker.state() == Some(AssignmentState::AwaitingInput) {
             return;
         }
@@ -289,22 +289,22 @@ impl Session {
             open.last_intent = Some(found.clone());
         }
         match found.intent {
-            Intent::Question => self.await_prompt(AwaitReason::Asked, cause),
+            Intent::Question => self.await_prompt(AwaitReason::Asked, trigger),
             Intent::Completion | Intent::EndOfTask => {
-                self.tracker.step(Actor::Agent, found.intent, cause.at);
+                self.tracker.step(Actor::Agent, found.intent, trigger.at);
             }
             // Neither asks nor says that it is done: complete, with the low confidence of its last intent.
-            _ => self.tracker.step(Actor::Agent, Intent::Completion, cause.at),
+            _ => self.tracker.step(Actor::Agent, Intent::Completion, trigger.at),
         }
     }
 
-    fn await_prompt(&mut self, reason: AwaitReason, cause: Cause) {
+    fn await_prompt(&mut self, reason: AwaitReason, trigger: Trigger) {
         if self.tracker.open().is_some_and(|open| open.reason == Some(reason)) {
             return;
         }
         if let Some(open) = self.tracker.change() {
             // From every open state the agent may ask, and an assignment that waits only changes its reason.
-            let _ = open.await_input(reason, cause.at);
+            let _ = open.await_input(reason, trigger.at);
         }
     }
 }

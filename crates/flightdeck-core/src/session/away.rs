@@ -4,7 +4,7 @@ use super::agent::{Activity, AgentState, IdleReason};
 use super::child::newest_running;
 use super::process::{Process, is_in_a_turn};
 use super::registry_view::RegistryView;
-use super::shown::Because;
+use super::shown::StateReason;
 use super::state::Session;
 use crate::approval::resolution::AskOutcome;
 use crate::limits::HOOKS_RELOAD_MAX;
@@ -128,7 +128,7 @@ impl Session {
         self.main.move_to(AgentState::Idle(reason), rule, event.into());
         self.show(event.into(), true);
         // The registry says idle too, but only the transcript says why.
-        self.shown.because = Because { seq: event.seq, rule };
+        self.shown.because = StateReason { seq: event.seq, rule };
     }
 
     /// Whether an interrupt marker could still say something new.

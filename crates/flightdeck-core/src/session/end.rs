@@ -1,7 +1,7 @@
 //! Ends of a session that none of its own hooks reported.
 
 use super::agent::AgentState;
-use super::shown::Cause;
+use super::shown::Trigger;
 use super::state::Session;
 use crate::approval::resolution::AskOutcome;
 use crate::log::event::{Background, EndReason, Event};
@@ -14,15 +14,15 @@ impl Session {
     }
 
     /// Ends the session for a reason that none of its own hooks reported.
-    pub(crate) fn end(&mut self, reason: EndReason, rule: Rule, cause: Cause) {
-        self.main.ledger.clear(cause.at);
-        self.end_children(cause.at);
-        self.end_turn(cause.at);
-        self.main.move_to(AgentState::Ended(reason), rule, cause);
-        self.ended_at = Some(cause.at);
+    pub(crate) fn end(&mut self, reason: EndReason, rule: Rule, trigger: Trigger) {
+        self.main.ledger.clear(trigger.at);
+        self.end_children(trigger.at);
+        self.end_turn(trigger.at);
+        self.main.move_to(AgentState::Ended(reason), rule, trigger);
+        self.ended_at = Some(trigger.at);
         self.background = Background::default();
-        self.close_asks(AskOutcome::SessionEnded, None, cause);
-        self.show(cause, true);
+        self.close_asks(AskOutcome::SessionEnded, None, trigger);
+        self.show(trigger, true);
     }
 
     pub(super) fn process_gone(&mut self, pid: u32, proc_start: Option<&str>, event: &Event) -> bool {

@@ -3,7 +3,7 @@
 
 use super::agent::{Activity, AgentState};
 use super::main_agent::MainAgent;
-use super::shown::{Because, Shown};
+use super::shown::{Shown, StateReason};
 use super::state::Session;
 use crate::log::event::Event;
 use crate::log::record::Source;
@@ -37,7 +37,7 @@ impl Session {
                 since: event.fired_at,
                 after: Default::default(),
                 source: event.source,
-                because: Because { seq: event.seq, rule: Rule::Created },
+                because: StateReason { seq: event.seq, rule: Rule::Created },
             };
             self.history.clear();
         }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::{Activity, AgentState, IdleReason};
 use super::ledger::Ledger;
-use super::shown::Cause;
+use super::shown::Trigger;
 use crate::log::event::{Event, EventKind};
 use crate::rules::Rule;
 use crate::time::Timestamp;
@@ -49,9 +49,9 @@ impl MainAgent {
     }
 
     /// Working, according to the registry alone.
-    pub(super) fn guess(&mut self, cause: Cause, rule: Rule) {
+    pub(super) fn guess(&mut self, trigger: Trigger, rule: Rule) {
         let before = self.changed_at;
-        self.move_to(AgentState::Working(Activity::Thinking { after_tool: false }), rule, cause);
+        self.move_to(AgentState::Working(Activity::Thinking { after_tool: false }), rule, trigger);
         self.guessed_after = Some(before);
     }
 
@@ -65,20 +65,20 @@ impl MainAgent {
         about_work && self.guessed_after.is_some_and(|after| after < event.fired_at)
     }
 
-    pub(super) fn move_to(&mut self, to: AgentState, rule: Rule, cause: Cause) {
+    pub(super) fn move_to(&mut self, to: AgentState, rule: Rule, trigger: Trigger) {
         if to == AgentState::Working(Activity::Compacting) {
             self.before_compaction = Some(self.state.clone());
         }
         match (self.state.is_working(), to.is_working()) {
             (_, false) => self.works_since = None,
-            (false, true) => self.works_since = Some(cause.at),
+            (false, true) => self.works_since = Some(trigger.at),
             (true, true) => {}
         }
         self.state = to;
         self.rule = rule;
-        self.moved_by = cause.seq;
-        self.guessed_after = self.guessed_after.filter(|_| cause.at < self.changed_at).map(|_| cause.at);
-        self.changed_at = self.changed_at.max(cause.at);
+        self.moved_by = trigger.seq;
+        self.guessed_after = self.guessed_after.filter(|_| trigger.at < self.changed_at).map(|_| trigger.at);
+        self.changed_at = self.changed_at.max(trigger.at);
     }
 
     pub(super) fn tool_in_use(&self) -> Option<String> {

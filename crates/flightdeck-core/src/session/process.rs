@@ -14,7 +14,7 @@ use super::failure::Failure;
 use super::main_agent::MainAgent;
 use super::registry_view::RegistryView;
 use super::seat::Seat;
-use super::shown::{Because, Shown};
+use super::shown::{Shown, StateReason};
 use super::turn::Turn;
 use crate::approval::ask::Ask;
 use crate::approval::resolution::NeedKind;
@@ -118,7 +118,7 @@ impl Process {
                 since: event.fired_at,
                 after: Timestamp::default(),
                 source: event.source,
-                because: Because { seq: event.seq, rule: Rule::Created },
+                because: StateReason { seq: event.seq, rule: Rule::Created },
             },
             registry: None,
             hook_changed_at: Timestamp::default(),

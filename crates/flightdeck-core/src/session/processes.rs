@@ -12,7 +12,7 @@ use super::process::{PastProcess, Process, ProcessName, ProcessUrgency, is_conce
 use super::registry_view::RegistryView;
 use super::seat::Seat;
 use super::show::same_to_a_person;
-use super::shown::{Because, Cause, Shown, Transition};
+use super::shown::{Shown, StateReason, Transition, Trigger};
 use super::state::Session;
 use super::state_history::StateHistory;
 use super::state_name::StateName;
@@ -169,15 +169,15 @@ impl Session {
     }
 
     /// Changes one process, `None` for the shown one, and then shows the most urgent one.
-    fn change(&mut self, beside: Option<usize>, cause: Cause, change: impl FnOnce(&mut Self)) {
+    fn change(&mut self, beside: Option<usize>, trigger: Trigger, change: impl FnOnce(&mut Self)) {
         let before = self.card_before();
         if let Some(n) = beside {
             self.bring_to_front(n);
         }
         change(self);
         self.bring_most_urgent_to_front();
-        self.remove_ended(cause.at);
-        self.turn_card(before, cause);
+        self.remove_ended(trigger.at);
+        self.turn_card(before, trigger);
     }
 
     fn bring_to_front(&mut self, n: usize) {
@@ -264,9 +264,9 @@ impl Session {
             seat.pid == Some(name.pid) && seat.host == *name.host && seat.pid_ns == event.envelope.pid_ns
         };
         let Some(seat) = self.seats().find(|seat| same_pid(seat)).cloned() else { return };
-        let cause = Cause { at: event.fired_at, source: Source::Process, seq: event.seq };
-        let end = |s: &mut Self| s.end(EndReason::ProcessDied, Rule::ProcessDied, cause);
-        self.change_at(&seat, cause, end);
+        let trigger = Trigger { at: event.fired_at, source: Source::Process, seq: event.seq };
+        let end = |s: &mut Self| s.end(EndReason::ProcessDied, Rule::ProcessDied, trigger);
+        self.change_at(&seat, trigger, end);
     }
 
     /// The least urgent process is forgotten; its next event adds it again.
@@ -350,8 +350,8 @@ impl Session {
     }
 
     /// The process goes on with another session. The session ends if that was its last process.
-    pub(crate) fn end_process(&mut self, seat: &Seat, reason: EndReason, rule: Rule, cause: Cause) {
-        self.change_at(seat, cause, |s| s.end(reason, rule, cause));
+    pub(crate) fn end_process(&mut self, seat: &Seat, reason: EndReason, rule: Rule, trigger: Trigger) {
+        self.change_at(seat, trigger, |s| s.end(reason, rule, trigger));
         self.follow_timer();
     }
 
@@ -393,13 +393,13 @@ impl Session {
         any
     }
 
-    /// Changes every process by a timer. Its cause is the last registry entry of each.
+    /// Changes every process because of a timer. The trigger is the last registry entry of each process.
     fn change_each(&mut self, change: impl Fn(&mut Self)) {
         let seats: Vec<Seat> = self.seats().cloned().collect();
         for seat in &seats {
             let before = self.registry_of(seat);
             let Some(RegistryView { status_at: at, seq, .. }) = before else { continue };
-            self.change_at(seat, Cause { at, source: Source::Registry, seq }, &change);
+            self.change_at(seat, Trigger { at, source: Source::Registry, seq }, &change);
         }
     }
 
@@ -408,9 +408,9 @@ impl Session {
         beside.map_or(&self.registry, |process| &process.registry).clone()
     }
 
-    fn change_at(&mut self, seat: &Seat, cause: Cause, change: impl FnOnce(&mut Self)) {
+    fn change_at(&mut self, seat: &Seat, trigger: Trigger, change: impl FnOnce(&mut Self)) {
         let beside = self.beside.iter().position(|process| process.seat == *seat);
-        self.change(beside, cause, change);
+        self.change(beside, trigger, change);
     }
 }
 
@@ -427,7 +427,7 @@ impl Session {
     }
 
     /// Records the change of the card, not of the single process.
-    fn turn_card(&mut self, before: CardBefore, cause: Cause) {
+    fn turn_card(&mut self, before: CardBefore, trigger: Trigger) {
         let CardBefore { shown, pid, history, state_history, seen } = before;
         (self.history, self.state_history) = (history, state_history);
         if same_to_a_person(&shown.state, &self.shown.state) && pid == self.seat.pid {
@@ -437,10 +437,10 @@ impl Session {
         self.seen = false;
         self.parked = None;
         let because = match self.shown.because {
-            because if because.seq == cause.seq => because,
-            _ => Because { seq: cause.seq, rule: Rule::AnotherProcess },
+            because if because.seq == trigger.seq => because,
+            _ => StateReason { seq: trigger.seq, rule: Rule::AnotherProcess },
         };
         let to = StateName::from_state(&self.shown.state);
-        self.record_step((StateName::from_state(&shown.state), shown.since), (to, cause.at), because);
+        self.record_step((StateName::from_state(&shown.state), shown.since), (to, trigger.at), because);
     }
 }

@@ -11,7 +11,7 @@ use super::child::newest_running;
 use super::hook_stop;
 use super::ledger::Need;
 use super::registry_view::RegistryView;
-use super::shown::Cause;
+use super::shown::Trigger;
 use super::state::Session;
 use crate::approval::resolution::NeedKind;
 use crate::limits::{BUSY_AFTER_STOP, SETTLE};
@@ -47,7 +47,7 @@ impl Session {
         if revived {
             self.ended_at = None;
             self.replaced_by = None;
-            self.main.move_to(AgentState::Idle(IdleReason::Fresh), Rule::RegistryRevived, cause(&view));
+            self.main.move_to(AgentState::Idle(IdleReason::Fresh), Rule::RegistryRevived, trigger_of(&view));
         }
         if view.status == ClientStatus::Busy && self.main.rule == Rule::QueueGoesOn {
             // The next turn has begun: it ends with a Stop of its own, or by Esc.
@@ -103,8 +103,8 @@ impl Session {
         }
         let how = self.outcome_unless_away(closed_by_registry(&view.status));
         self.apply_status(&view);
-        self.close_asks(how, None, cause(&view));
-        self.show(cause(&view), self.confirms_shown_state(&view));
+        self.close_asks(how, None, trigger_of(&view));
+        self.show(trigger_of(&view), self.confirms_shown_state(&view));
     }
 
     /// Whether the entry is older than a call only because the hook of the call read the clock late. The client writes the
@@ -129,9 +129,9 @@ impl Session {
             && view.status == ClientStatus::Busy
             && self.main.state == AgentState::Idle(IdleReason::TurnEnded)
         {
-            let cause = Cause { at: due, ..cause(&view) };
-            self.main.move_to(thinking(), Rule::RegistryBusyAfterStop, cause);
-            self.show(cause, true);
+            let trigger = Trigger { at: due, ..trigger_of(&view) };
+            self.main.move_to(thinking(), Rule::RegistryBusyAfterStop, trigger);
+            self.show(trigger, true);
         }
     }
 
@@ -194,7 +194,7 @@ impl Session {
         // Also clears calls with a later timestamp: the entry was accepted, so the client wrote it after those calls.
         self.main.ledger.clear(view.status_at.max(self.hook_changed_at));
         self.end_turn(view.status_at);
-        self.main.move_to(AgentState::Idle(reason), rule, cause(view));
+        self.main.move_to(AgentState::Idle(reason), rule, trigger_of(view));
     }
 
     fn client_is_busy(&mut self, view: &RegistryView) {
@@ -205,7 +205,7 @@ impl Session {
         {
             self.begin_queued_turn(view.status_at);
             self.children.values_mut().for_each(|c| c.ledger.close_needs());
-            return self.main.move_to(thinking(), Rule::RegistryNextTurn, cause(view));
+            return self.main.move_to(thinking(), Rule::RegistryNextTurn, trigger_of(view));
         }
         if self.foremost_need().is_some() {
             let asked = self.main.ledger.is_blocked() && !self.is_about_an_agent();
@@ -226,11 +226,11 @@ impl Session {
                     thinking()
                 }
             };
-            self.main.move_to(to, Rule::RegistryAnswered, cause(view));
+            self.main.move_to(to, Rule::RegistryAnswered, trigger_of(view));
         } else if matches!(self.main.state, AgentState::Idle(_)) && !self.is_about_an_agent() {
             self.main.hooks_reach_us = false;
             self.begin_unheard_turn(view.status_at);
-            self.main.guess(cause(view), Rule::RegistryBusy);
+            self.main.guess(trigger_of(view), Rule::RegistryBusy);
         }
     }
 
@@ -278,7 +278,7 @@ impl Session {
         self.main.ledger.open_need(need);
         if !working && !self.is_about_an_agent() {
             self.main.hooks_reach_us = false;
-            self.main.guess(cause(view), Rule::RegistryWaiting);
+            self.main.guess(trigger_of(view), Rule::RegistryWaiting);
         }
         self.main.changed_at = self.main.changed_at.max(view.status_at);
     }
@@ -288,6 +288,6 @@ fn thinking() -> AgentState {
     AgentState::Working(Activity::Thinking { after_tool: false })
 }
 
-fn cause(view: &RegistryView) -> Cause {
-    Cause { at: view.status_at, source: Source::Registry, seq: view.seq }
+fn trigger_of(view: &RegistryView) -> Trigger {
+    Trigger { at: view.status_at, source: Source::Registry, seq: view.seq }
 }

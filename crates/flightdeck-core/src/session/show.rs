@@ -2,7 +2,7 @@
 
 use super::agent::{Activity, AgentState};
 use super::ledger::{Ledger, Need};
-use super::shown::{Because, Cause, Shown, Transition};
+use super::shown::{Shown, StateReason, Transition, Trigger};
 use super::state::Session;
 use super::state_history::StateHistory;
 use super::state_name::StateName;
@@ -30,8 +30,8 @@ impl Session {
         ledgers.filter_map(Ledger::most_urgent).min_by_key(|n| (n.kind, n.opened_at))
     }
 
-    /// Updates the card. `says`: the cause itself asserts the state that shows, so `since` may move back to it.
-    pub(super) fn show(&mut self, cause: Cause, says: bool) {
+    /// Updates the card. `says`: the trigger itself asserts the state that shows, so `since` may move back to it.
+    pub(super) fn show(&mut self, trigger: Trigger, says: bool) {
         let state = self.shown_state();
         if self.main.state.is_at_work() {
             self.intent = None;
@@ -41,17 +41,17 @@ impl Session {
             let about_this = says && !state.is_blocked();
             self.shown.state = state;
             if about_this {
-                self.confirm(cause);
+                self.confirm(trigger);
             }
             return;
         }
-        let because = Because { seq: cause.seq, rule: self.rule_for(&state, cause.seq) };
+        let because = StateReason { seq: trigger.seq, rule: self.rule_for(&state, trigger.seq) };
         let (from, to) = (StateName::from_state(&self.shown.state), StateName::from_state(&state));
-        self.record_step((from, self.shown.since), (to, cause.at), because);
+        self.record_step((from, self.shown.since), (to, trigger.at), because);
         // The first event about a session gives its first state: no state was before it.
-        let first = self.shown.because == Because { seq: cause.seq, rule: Rule::Created };
+        let first = self.shown.because == StateReason { seq: trigger.seq, rule: Rule::Created };
         let after = if first { Timestamp::default() } else { self.shown.since };
-        self.shown = Shown { state, since: cause.at, after, source: cause.source, because };
+        self.shown = Shown { state, since: trigger.at, after, source: trigger.source, because };
         self.seen = false;
         // With several processes, `turn_card` decides: the change of one of them may leave the card as it is.
         if self.beside.is_empty() {
@@ -61,7 +61,7 @@ impl Session {
         if let Some(view) = self.registry.clone()
             && self.confirms_shown_state(&view)
         {
-            self.confirm(Cause { at: view.status_at, source: Source::Registry, seq: view.seq });
+            self.confirm(Trigger { at: view.status_at, source: Source::Registry, seq: view.seq });
         }
     }
 
@@ -70,7 +70,7 @@ impl Session {
         &mut self,
         (from, since): (StateName, Timestamp),
         (to, at): (StateName, Timestamp),
-        because: Because,
+        because: StateReason,
     ) {
         if self.state_history == StateHistory::default() {
             self.state_history.turn_to(from, since);
@@ -85,14 +85,14 @@ impl Session {
     }
 
     /// Another source reports the same state. The earliest source gives `since`, the most reliable one the reason.
-    fn confirm(&mut self, cause: Cause) {
+    fn confirm(&mut self, trigger: Trigger) {
         let shown = &mut self.shown;
-        if cause.at < shown.since && cause.at > shown.after {
-            shown.since = cause.at;
+        if trigger.at < shown.since && trigger.at > shown.after {
+            shown.since = trigger.at;
         }
-        if cause.source > shown.source || shown.because.rule == Rule::Created {
-            shown.source = shown.source.max(cause.source);
-            shown.because = Because { seq: cause.seq, rule: self.main.rule };
+        if trigger.source > shown.source || shown.because.rule == Rule::Created {
+            shown.source = shown.source.max(trigger.source);
+            shown.because = StateReason { seq: trigger.seq, rule: self.main.rule };
         }
     }
 

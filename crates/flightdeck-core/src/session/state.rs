@@ -12,7 +12,7 @@ use super::main_agent::MainAgent;
 use super::process::{PastProcess, Process};
 use super::registry_view::RegistryView;
 use super::seat::Seat;
-use super::shown::{Because, Shown, Transition};
+use super::shown::{Shown, StateReason, Transition};
 use super::state_history::StateHistory;
 use super::turn::Turn;
 use crate::approval::ask::{Ask, PastAsk};
@@ -149,7 +149,7 @@ pub struct Parking {
 impl Session {
     /// Creates a session for the first event that names it. It is idle, and this is not recorded as a change of state.
     pub fn new(id: SessionId, event: &Event) -> Self {
-        let because = Because { seq: event.seq, rule: Rule::Created };
+        let because = StateReason { seq: event.seq, rule: Rule::Created };
         let fresh = AgentState::Idle(IdleReason::Fresh);
         Self {
             id,

@@ -10,7 +10,7 @@ use super::lens::{self, Role};
 use crate::assignment::intent::DetectedIntent;
 use crate::ids::SessionId;
 use crate::session::state_name::{Group, StateName};
-use crate::session::{Because, Session};
+use crate::session::{Session, StateReason};
 use crate::time::Timestamp;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,11 +21,11 @@ pub struct Explanation {
     pub group: Group,
     pub label: String,
     pub since: Timestamp,
-    pub because: Reason,
+    pub because: ExplainedReason,
     /// Why the label says "Asks" or "Finished".
     #[serde(default)]
     pub intent: Option<DetectedIntent>,
-    pub history: Vec<Step>,
+    pub history: Vec<StateChange>,
     /// Every process that holds the session, if there are several: the reason above is about the shown one.
     #[serde(default)]
     pub processes: Vec<ProcessCard>,
@@ -33,7 +33,7 @@ pub struct Explanation {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Because"))]
-pub struct Reason {
+pub struct ExplainedReason {
     pub seq: u64,
     /// The event's name and payload, filled in from the store.
     pub name: Option<String>,
@@ -44,13 +44,13 @@ pub struct Reason {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "HistoryStep"))]
-pub struct Step {
+pub struct StateChange {
     pub at: Timestamp,
     pub from: StateName,
     pub to: StateName,
     /// The colour of `to`.
     pub role: Role,
-    pub because: Reason,
+    pub because: ExplainedReason,
 }
 
 pub fn explain(session: &Session) -> Explanation {
@@ -66,12 +66,18 @@ pub fn explain(session: &Session) -> Explanation {
         history: session
             .history
             .iter()
-            .map(|t| Step { at: t.at, from: t.from, to: t.to, role: t.to.role(), because: reason(t.because) })
+            .map(|t| StateChange {
+                at: t.at,
+                from: t.from,
+                to: t.to,
+                role: t.to.role(),
+                because: reason(t.because),
+            })
             .collect(),
         processes: processes(session),
     }
 }
 
-fn reason(because: Because) -> Reason {
-    Reason { seq: because.seq, name: None, rule: because.rule.sentence().into(), payload: None }
+fn reason(because: StateReason) -> ExplainedReason {
+    ExplainedReason { seq: because.seq, name: None, rule: because.rule.sentence().into(), payload: None }
 }
