@@ -32,8 +32,9 @@ const MARK_EVERY: Duration = Duration::from_millis(100);
 /// The session whose events carry marks.
 const MARKED: &str = "5eed5eed-0000-4000-8000-000000000001";
 
+/// What was sent, acknowledged and seen by viewers so far.
 #[derive(Default)]
-struct Seen {
+struct LoadTally {
     sent: AtomicU64,
     refused: AtomicU64,
     viewed: AtomicU64,
@@ -54,23 +55,23 @@ pub(super) fn run(load: &LoadSize, binary: &Path, judged: bool) -> Result<bool> 
         load.sessions, load.rate, load.viewers, load.seconds, load.keep_megabytes, load.warm_up
     );
     let daemon = MeasuredDaemon::start(binary, load.keep_megabytes)?;
-    let seen = Arc::new(Seen::default());
+    let tally = Arc::new(LoadTally::default());
     let (mut lanes, mut carriers) = (Vec::new(), Vec::new());
     for _ in 0..CONNECTIONS {
         let (lane, events) = mpsc::sync_channel(WAITING_MAX);
-        let (socket, seen) = (daemon.socket()?, Arc::clone(&seen));
-        carriers.push(std::thread::spawn(move || carry(socket, &events, &seen)));
+        let (socket, tally) = (daemon.socket()?, Arc::clone(&tally));
+        carriers.push(std::thread::spawn(move || carry(socket, &events, &tally)));
         lanes.push(lane);
     }
     let samples = std::thread::scope(|scope| {
         let sending = scope.spawn(|| {
-            let sent = send(load, &daemon, lanes, &seen);
-            seen.over.store(true, Ordering::Relaxed);
+            let sent = send(load, &daemon, lanes, &tally);
+            tally.over.store(true, Ordering::Relaxed);
             sent
         });
-        wait_until_warm(&seen);
-        let samples = watch(load, &daemon, &seen).and_then(|()| sample(load, &daemon, &seen));
-        seen.over.store(true, Ordering::Relaxed);
+        wait_until_warm(&tally);
+        let samples = watch(load, &daemon, &tally).and_then(|()| sample(load, &daemon, &tally));
+        tally.over.store(true, Ordering::Relaxed);
         sending.join().map_err(|_| anyhow::anyhow!("the sender panicked"))??;
         samples
     })?;
@@ -78,8 +79,8 @@ pub(super) fn run(load: &LoadSize, binary: &Path, judged: bool) -> Result<bool> 
     for carrier in carriers {
         carrier.join().map_err(|_| anyhow::anyhow!("a connection panicked"))??;
     }
-    let whole = finish(&daemon, &seen)?;
-    let gaps = seen.gaps.load(Ordering::Relaxed);
+    let whole = finish(&daemon, &tally)?;
+    let gaps = tally.gaps.load(Ordering::Relaxed);
     Ok(whole && (!judged || report(load, binary, &samples, gaps)?))
 }
 
@@ -88,7 +89,7 @@ fn send(
     load: &LoadSize,
     daemon: &MeasuredDaemon,
     lanes: Vec<SyncSender<(SimEvent, Instant)>>,
-    seen: &Seen,
+    tally: &LoadTally,
 ) -> Result<()> {
     let config = FleetConfig {
         sessions: load.sessions,
@@ -104,10 +105,10 @@ fn send(
             .map_err(|_| anyhow::anyhow!("a connection to the daemon broke off"))
     };
     events.by_ref().take(load.sessions * load.warm_up).try_for_each(give)?;
-    seen.warm.store(true, Ordering::Relaxed);
+    tally.warm.store(true, Ordering::Relaxed);
     let begun = Instant::now();
     for (n, event) in (0_u32..).zip(events) {
-        if seen.over.load(Ordering::Relaxed) {
+        if tally.over.load(Ordering::Relaxed) {
             break;
         }
         let due = begun + Duration::from_nanos(1_000_000_000 / load.rate) * n;
@@ -118,14 +119,14 @@ fn send(
 }
 
 /// One connection. Each event waits for its acknowledgement, as a hook does.
-fn carry(mut socket: SocketClient, events: &Receiver<(SimEvent, Instant)>, seen: &Seen) -> Result<()> {
+fn carry(mut socket: SocketClient, events: &Receiver<(SimEvent, Instant)>, tally: &LoadTally) -> Result<()> {
     while let Ok((event, given)) = events.recv() {
         let mut env = event.env;
         env.insert("fired_at".into(), json!(Timestamp::from_millis(now_ms()).to_string()));
         let reply = socket.try_ask(&json!({ "cmd": "hook", "args": event.payload, "env": env }))?;
-        let counter = if reply.contains("\"ok\":true") { &seen.sent } else { &seen.refused };
+        let counter = if reply.contains("\"ok\":true") { &tally.sent } else { &tally.refused };
         counter.fetch_add(1, Ordering::Relaxed);
-        push(&seen.acks_ms, given.elapsed());
+        push(&tally.acks_ms, given.elapsed());
     }
     Ok(())
 }
@@ -136,12 +137,12 @@ fn push(all: &Mutex<Vec<f64>>, time: Duration) {
     }
 }
 
-fn watch(load: &LoadSize, daemon: &MeasuredDaemon, seen: &Arc<Seen>) -> Result<()> {
-    (0..load.viewers).try_for_each(|n| view(daemon.addr(), n == 0, Arc::clone(seen)))
+fn watch(load: &LoadSize, daemon: &MeasuredDaemon, tally: &Arc<LoadTally>) -> Result<()> {
+    (0..load.viewers).try_for_each(|n| view(daemon.addr(), n == 0, Arc::clone(tally)))
 }
 
 /// One viewer of the event stream; the first also measures how long a marked event takes to reach it.
-fn view(addr: SocketAddr, measures: bool, seen: Arc<Seen>) -> Result<()> {
+fn view(addr: SocketAddr, measures: bool, tally: Arc<LoadTally>) -> Result<()> {
     let stream = HttpRequest::get(addr, "/api/live/stream").try_open(addr)?;
     // A quiet board says nothing for longer than any request may take.
     stream.set_read_timeout(None)?;
@@ -150,11 +151,11 @@ fn view(addr: SocketAddr, measures: bool, seen: Arc<Seen>) -> Result<()> {
         let mut line = Vec::new();
         while lines.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
             if line.starts_with(b"event: ") {
-                seen.viewed.fetch_add(1, Ordering::Relaxed);
-                seen.gaps.fetch_add(u64::from(line.starts_with(b"event: gap")), Ordering::Relaxed);
+                tally.viewed.fetch_add(1, Ordering::Relaxed);
+                tally.gaps.fetch_add(u64::from(line.starts_with(b"event: gap")), Ordering::Relaxed);
             } else if measures && let Some(sent_ms) = mark(&line) {
                 let took = u64::try_from(now_ms() - sent_ms).unwrap_or(0);
-                push(&seen.sights_ms, Duration::from_millis(took));
+                push(&tally.sights_ms, Duration::from_millis(took));
             }
             line.clear();
         }
@@ -172,9 +173,9 @@ fn mark(line: &[u8]) -> Option<i64> {
     rest.split_once('x')?.0.parse().ok()
 }
 
-fn sample(load: &LoadSize, daemon: &MeasuredDaemon, seen: &Seen) -> Result<Vec<Sample>> {
+fn sample(load: &LoadSize, daemon: &MeasuredDaemon, tally: &LoadTally) -> Result<Vec<Sample>> {
     let (begun, end) = (Instant::now(), Duration::from_secs(load.seconds));
-    let before = seen.sent.load(Ordering::Relaxed);
+    let before = tally.sent.load(Ordering::Relaxed);
     let mut marks = daemon.socket()?;
     let mut samples = Vec::new();
     let mut next = SAMPLE_EVERY;
@@ -183,10 +184,10 @@ fn sample(load: &LoadSize, daemon: &MeasuredDaemon, seen: &Seen) -> Result<Vec<S
         let tool = json!({"command": format!("cargo test --package mark{}x", now_ms())});
         let event = json!({"session_id": MARKED, "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": now_ms().to_string(), "tool_input": tool});
         marks.try_ask(&json!({ "cmd": "hook", "args": event }))?;
-        seen.sent.fetch_add(1, Ordering::Relaxed);
+        tally.sent.fetch_add(1, Ordering::Relaxed);
         if begun.elapsed() >= next {
             next += SAMPLE_EVERY;
-            let one = measure_now(begun, before, daemon, seen)?;
+            let one = measure_now(begun, before, daemon, tally)?;
             println!(
                 "{:>5.0} s {:>9} events  ack p50 {:>6.2} p99 {:>7.2} ms  seen p99 {:>6.0} ms  {:>6.1} MB resident  {:>7.1} MB database",
                 one.at,
@@ -204,15 +205,15 @@ fn sample(load: &LoadSize, daemon: &MeasuredDaemon, seen: &Seen) -> Result<Vec<S
 }
 
 /// Returns too when the sender fails.
-fn wait_until_warm(seen: &Seen) {
+fn wait_until_warm(tally: &LoadTally) {
     let begun = Instant::now();
-    while !seen.warm.load(Ordering::Relaxed) && !seen.over.load(Ordering::Relaxed) {
+    while !tally.warm.load(Ordering::Relaxed) && !tally.over.load(Ordering::Relaxed) {
         std::thread::sleep(MARK_EVERY);
     }
-    let (sent, took) = (seen.sent.load(Ordering::Relaxed), begun.elapsed().as_secs_f32());
+    let (sent, took) = (tally.sent.load(Ordering::Relaxed), begun.elapsed().as_secs_f32());
     println!("{sent} events in {took:.0} s to warm up");
     // The acknowledgement times of the warm-up are not judged.
-    drain_times(&seen.acks_ms);
+    drain_times(&tally.acks_ms);
 }
 
 fn drain_times(all: &Mutex<Vec<f64>>) -> Vec<f64> {
@@ -220,12 +221,12 @@ fn drain_times(all: &Mutex<Vec<f64>>) -> Vec<f64> {
 }
 
 /// `before` events were sent during the warm-up.
-fn measure_now(begun: Instant, before: u64, daemon: &MeasuredDaemon, seen: &Seen) -> Result<Sample> {
-    let (mut acks, mut sights) = (drain_times(&seen.acks_ms), drain_times(&seen.sights_ms));
+fn measure_now(begun: Instant, before: u64, daemon: &MeasuredDaemon, tally: &LoadTally) -> Result<Sample> {
+    let (mut acks, mut sights) = (drain_times(&tally.acks_ms), drain_times(&tally.sights_ms));
     let (database_mb, other_mb) = daemon.disk_mb();
     Ok(Sample {
         at: begun.elapsed().as_secs_f64(),
-        events: seen.sent.load(Ordering::Relaxed) - before,
+        events: tally.sent.load(Ordering::Relaxed) - before,
         ack_p50_ms: judge::percentile(&mut acks, 50),
         ack_p99_ms: judge::percentile(&mut acks, 99),
         ack_max_ms: judge::percentile(&mut acks, 100),
@@ -239,20 +240,20 @@ fn measure_now(begun: Instant, before: u64, daemon: &MeasuredDaemon, seen: &Seen
 }
 
 /// True if no event was lost, counted twice or refused, and viewers received changes.
-fn finish(daemon: &MeasuredDaemon, seen: &Seen) -> Result<bool> {
-    let sent = || seen.sent.load(Ordering::Relaxed);
+fn finish(daemon: &MeasuredDaemon, tally: &LoadTally) -> Result<bool> {
+    let sent = || tally.sent.load(Ordering::Relaxed);
     let status = daemon.get("/hook/status")?;
     let total = status["events_total"].as_u64().context("no events_total")?;
     // A sender that sends its next event abandons its held hook. The daemon logs that as an event of its own.
     let total = total - status["by_event"]["ask_gone"].as_u64().unwrap_or(0);
-    let refused = seen.refused.load(Ordering::Relaxed);
+    let refused = tally.refused.load(Ordering::Relaxed);
     println!(
         "{} events acknowledged, {total} counted by the daemon, {refused} refused; viewers were told {} times, {} gaps",
         sent(),
-        seen.viewed.load(Ordering::Relaxed),
-        seen.gaps.load(Ordering::Relaxed)
+        tally.viewed.load(Ordering::Relaxed),
+        tally.gaps.load(Ordering::Relaxed)
     );
-    let held = total == sent() && refused == 0 && seen.viewed.load(Ordering::Relaxed) > 0;
+    let held = total == sent() && refused == 0 && tally.viewed.load(Ordering::Relaxed) > 0;
     if !held {
         println!("FAILED: an event was lost, counted twice or refused, or no viewer was told");
     }

@@ -38,7 +38,8 @@ pub async fn watch(sink: Sink, config_dir: PathBuf) {
     let (hint, hints) = mpsc::channel(HINTS_WAITING_MAX);
     let missed = Arc::new(AtomicBool::new(false));
     let mut watcher = watcher(hint, Arc::clone(&missed));
-    let mut reader = RegistryReader { sink, folder, hints, missed, seen: Seen::new(), places: Places::new() };
+    let mut reader =
+        RegistryReader { sink, folder, hints, missed, entries: EntriesByFile::new(), places: Places::new() };
     loop {
         let watched = watcher.as_mut().ok().and_then(|watcher| watch_nearest(watcher, &reader.folder));
         reader.report_health(watched.is_some());
@@ -86,7 +87,8 @@ fn watch_nearest(watcher: &mut RecommendedWatcher, folder: &Path) -> Option<Path
     if appeared { watch(folder).then(|| folder.to_owned()) } else { Some(nearest.to_owned()) }
 }
 
-type Seen = BTreeMap<PathBuf, Map<String, Value>>;
+/// The entry of each registry file that was last sent to the engine.
+type EntriesByFile = BTreeMap<PathBuf, Map<String, Value>>;
 /// The place of the process in each file, by its pid and start time: a process does not move to another terminal.
 type Places = BTreeMap<PathBuf, ((u32, Option<String>), DiscoveredPlace)>;
 
@@ -95,7 +97,7 @@ struct RegistryReader {
     folder: PathBuf,
     hints: mpsc::Receiver<PathBuf>,
     missed: Arc<AtomicBool>,
-    seen: Seen,
+    entries: EntriesByFile,
     places: Places,
 }
 
@@ -157,7 +159,7 @@ impl RegistryReader {
             // Missing or incomplete. This never means that the session ended.
             return true;
         };
-        if self.seen.get(path) == Some(&record.payload) {
+        if self.entries.get(path) == Some(&record.payload) {
             return true;
         }
         self.add_place(path, &mut record).await;
@@ -166,9 +168,9 @@ impl RegistryReader {
             tracing::warn!(%error, "could not store a change of the client's registry; it is tried again");
             return false;
         }
-        self.seen.insert(path.to_owned(), payload);
-        self.seen.retain(|known, _| known == path || known.exists());
-        self.places.retain(|known, _| self.seen.contains_key(known));
+        self.entries.insert(path.to_owned(), payload);
+        self.entries.retain(|known, _| known == path || known.exists());
+        self.places.retain(|known, _| self.entries.contains_key(known));
         true
     }
 

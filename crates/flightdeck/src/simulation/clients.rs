@@ -208,10 +208,10 @@ pub(super) async fn reconnects(world: &World, times: usize) {
 
 /// A viewer that reads all changes: its cards must equal the board.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Viewer(Arc<Mutex<Seen>>);
+pub(super) struct Viewer(Arc<Mutex<ViewedBoard>>);
 
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct ViewedBoard {
     last: Option<String>,
     cards: BTreeMap<String, Value>,
     /// Set after a change out of order or a repeated one.
@@ -239,12 +239,12 @@ impl Viewer {
         None
     }
 
-    pub(super) fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
+    pub(super) fn board(&self) -> std::sync::MutexGuard<'_, ViewedBoard> {
         self.0.lock().unwrap()
     }
 }
 
-impl Seen {
+impl ViewedBoard {
     fn apply_change(&mut self, change: Value) {
         let (event, id) = (change["event"].as_str().unwrap(), change["id"].as_str().unwrap().to_owned());
         let data = &change["data"];

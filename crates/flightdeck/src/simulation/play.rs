@@ -404,11 +404,11 @@ impl Play {
     fn check_viewer(&self, board: &[u8]) -> Result<(), String> {
         let board: Value = serde_json::from_slice(board).map_err(|e| e.to_string())?;
         let shown = board["sessions"].as_array().cloned().unwrap_or_default();
-        let seen = self.viewer.seen();
-        if let Some(wrong) = &seen.wrong {
+        let viewed = self.viewer.board();
+        if let Some(wrong) = &viewed.wrong {
             return Err(format!("a viewer got a wrong change: {wrong}"));
         }
-        let cards: Vec<Value> = seen.cards().into_iter().cloned().collect();
+        let cards: Vec<Value> = viewed.cards().into_iter().cloned().collect();
         compare_bytes("what the viewer saw", &cards_as_bytes(&shown), &cards_as_bytes(&cards))
     }
 

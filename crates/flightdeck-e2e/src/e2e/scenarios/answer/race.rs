@@ -102,21 +102,21 @@ fn one_race(s: &mut Stage, t: &ClientSeat, terminal_allows: bool, start: (u64, u
     s.see(t, "after the race", expected)?;
     let end = end_of(s, &ask)?;
     println!("  key {key}, start {start:?}: we said {status} {said}, the ask says {end}");
-    let seen = Seen { screen, did_run: made(s).exists(), told: heard.tool_results(s) };
-    seen.agrees(terminal_allows, status, end["how"].as_str().unwrap_or_default())?;
+    let outcome = RaceOutcome { screen, did_run: made(s).exists(), told: heard.tool_results(s) };
+    outcome.agrees(terminal_allows, status, end["how"].as_str().unwrap_or_default())?;
     ensure!(open_asks(s, t)?.is_empty(), "still open: {:?}", open_asks(s, t));
     Ok(())
 }
 
-/// What the client did.
+/// What the client did after the race of an answer and a key.
 #[derive(Debug)]
-struct Seen {
+struct RaceOutcome {
     screen: Screen,
     did_run: bool,
     told: Vec<String>,
 }
 
-impl Seen {
+impl RaceOutcome {
     fn agrees(&self, terminal_allows: bool, status: u16, how: &str) -> Result<()> {
         let refused = self.told.iter().any(|told| told.contains(REFUSAL));
         let fits = match (terminal_allows, &self.screen) {
