@@ -135,7 +135,7 @@ pub(super) fn page_query(wanted: &AssignmentsWanted) -> (String, Vec<Box<dyn ToS
     (query, arguments)
 }
 
-pub(super) fn page(conn: &Connection, wanted: &AssignmentsWanted) -> Result<AssignmentPage> {
+pub(super) fn assignment_page(conn: &Connection, wanted: &AssignmentsWanted) -> Result<AssignmentPage> {
     let (query, arguments) = page_query(wanted);
     let mut select = conn.prepare_cached(&query)?;
     let arguments: Vec<&dyn ToSql> = arguments.iter().map(AsRef::as_ref).collect();
@@ -193,7 +193,7 @@ fn body<T: serde::de::DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<Optio
     Ok(read.ok())
 }
 
-pub(super) fn messages(conn: &Connection, id: &AssignmentId) -> Result<Option<Messages>> {
+pub(super) fn assignment_messages(conn: &Connection, id: &AssignmentId) -> Result<Option<Messages>> {
     let Some(row) = find_assignment(conn, id)? else { return Ok(None) };
     let mut select = conn.prepare_cached(MESSAGES)?;
     let messages: Vec<Option<AssignmentMessage>> =
@@ -201,7 +201,7 @@ pub(super) fn messages(conn: &Connection, id: &AssignmentId) -> Result<Option<Me
     Ok(Some(row.assignment.messages.filled(messages.into_iter().flatten().collect())))
 }
 
-pub(super) fn counts(conn: &Connection, since: Timestamp) -> Result<Vec<CompletedCount>> {
+pub(super) fn completed_counts(conn: &Connection, since: Timestamp) -> Result<Vec<CompletedCount>> {
     let mut select = conn.prepare_cached(COUNTS)?;
     let counts = select.query_map(params![since.as_millis(), COUNT_SPAN.0], |row| {
         let n = |column| row.get::<_, i64>(column).map(from_db);
@@ -216,7 +216,7 @@ pub(super) fn counts(conn: &Connection, since: Timestamp) -> Result<Vec<Complete
     Ok(counts.collect::<Result<_, _>>()?)
 }
 
-pub(super) fn times(conn: &Connection, since: Timestamp) -> Result<Vec<ProjectTime>> {
+pub(super) fn project_times(conn: &Connection, since: Timestamp) -> Result<Vec<ProjectTime>> {
     let mut select = conn.prepare_cached(TIMES)?;
     let times = select.query_map([since.as_millis()], |row| {
         let at = |column| row.get(column).map(Timestamp::from_millis);

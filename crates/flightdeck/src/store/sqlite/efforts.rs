@@ -90,13 +90,13 @@ pub(super) fn put_messages_in(tx: &Transaction<'_>, rows: &[MessageRow]) -> Resu
     Ok(())
 }
 
-pub(super) fn put_messages(conn: &mut Connection, rows: &[MessageRow]) -> Result<()> {
+pub(super) fn upsert_messages(conn: &mut Connection, rows: &[MessageRow]) -> Result<()> {
     let tx = conn.transaction()?;
     put_messages_in(&tx, rows)?;
     Ok(tx.commit()?)
 }
 
-pub(super) fn page(conn: &Connection, wanted: &EffortsWanted) -> Result<EffortPage> {
+pub(super) fn effort_page(conn: &Connection, wanted: &EffortsWanted) -> Result<EffortPage> {
     let (at, id) = match &wanted.before {
         Some(before) => (before.started_at.as_millis(), before.id.to_string()),
         None => (i64::MAX, String::new()),
@@ -113,12 +113,12 @@ pub(super) fn find_effort(conn: &Connection, id: &EffortId) -> Result<Option<Eff
     Ok(select.query_row([id.as_str()], body).optional()?.flatten())
 }
 
-pub(super) fn window(conn: &Connection, id: &WindowId) -> Result<Option<ContextWindow>> {
+pub(super) fn find_window(conn: &Connection, id: &WindowId) -> Result<Option<ContextWindow>> {
     let mut select = conn.prepare_cached("SELECT body FROM windows WHERE id = ?1")?;
     Ok(select.query_row([id.as_str()], body).optional()?.flatten())
 }
 
-pub(super) fn workstreams(conn: &Connection, limit: usize) -> Result<Vec<StoredWorkstream>> {
+pub(super) fn newest_workstreams(conn: &Connection, limit: usize) -> Result<Vec<StoredWorkstream>> {
     let mut select = conn.prepare_cached(WORKSTREAMS)?;
     let rows = select.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
         let about: Option<String> = row.get(2)?;
@@ -129,7 +129,7 @@ pub(super) fn workstreams(conn: &Connection, limit: usize) -> Result<Vec<StoredW
     Ok(rows.collect::<Result<Vec<_>, _>>()?)
 }
 
-pub(super) fn messages(conn: &Connection, wanted: &MessagesWanted) -> Result<Vec<EffortMessage>> {
+pub(super) fn effort_messages(conn: &Connection, wanted: &MessagesWanted) -> Result<Vec<EffortMessage>> {
     let before = wanted.before.as_deref();
     let limit = i64::try_from(wanted.limit).unwrap_or(i64::MAX);
     let mut select = conn.prepare_cached(MESSAGES)?;

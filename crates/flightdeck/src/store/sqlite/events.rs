@@ -189,7 +189,7 @@ pub(super) fn events_named(conn: &Connection, wanted: EventsNamed, last_seq: u64
     Ok(RecordPage { next: page.page.next.or(rest), ..page.page })
 }
 
-pub(super) fn find_one(conn: &Connection, seq: u64) -> Result<Option<Record>> {
+pub(super) fn find_event(conn: &Connection, seq: u64) -> Result<Option<Record>> {
     let mut select = conn.prepare_cached(select!("payload", "WHERE seq = ?1"))?;
     let mut rows = select.query([to_db(seq)])?;
     match rows.next()? {

@@ -132,7 +132,7 @@ impl EventLog for Sqlite {
         self.run(|db| events::events_named(&db.conn, wanted, db.last_seq))
     }
     fn event(&mut self, seq: u64) -> Result<Option<Record>> {
-        self.run(|db| events::find_one(&db.conn, seq))
+        self.run(|db| events::find_event(&db.conn, seq))
     }
     fn last_seq(&mut self) -> Result<u64> {
         Ok(self.last_seq)
@@ -161,19 +161,19 @@ impl Snapshots for Sqlite {
         step
     }
     fn latest_snapshot(&mut self, rules_version: &str) -> Result<Option<FleetSnapshot>> {
-        self.run(|db| snapshots::latest(&db.conn, rules_version))
+        self.run(|db| snapshots::latest_snapshot(&db.conn, rules_version))
     }
 }
 
 impl PastSessions for Sqlite {
     fn put_sessions(&mut self, sessions: &[StoredSession]) -> Result<()> {
-        self.run(|db| sessions::upsert(&mut db.conn, sessions))
+        self.run(|db| sessions::upsert_sessions(&mut db.conn, sessions))
     }
     fn stored_sessions(&mut self, before: Option<&SessionCursor>, limit: usize) -> Result<SessionPage> {
-        self.run(|db| sessions::page(&db.conn, before, limit))
+        self.run(|db| sessions::session_page(&db.conn, before, limit))
     }
     fn stored_session(&mut self, id: &SessionId) -> Result<Option<StoredSession>> {
-        self.run(|db| sessions::find_one(&db.conn, id))
+        self.run(|db| sessions::find_session(&db.conn, id))
     }
 }
 
@@ -182,19 +182,19 @@ impl Assignments for Sqlite {
         self.run(|db| assignments::upsert_assignments(&mut db.conn, rows))
     }
     fn assignments(&mut self, wanted: &AssignmentsWanted) -> Result<AssignmentPage> {
-        self.run(|db| assignments::page(&db.conn, wanted))
+        self.run(|db| assignments::assignment_page(&db.conn, wanted))
     }
     fn assignment(&mut self, id: &AssignmentId) -> Result<Option<SessionAssignment>> {
         self.run(|db| assignments::find_assignment(&db.conn, id))
     }
     fn messages_of(&mut self, id: &AssignmentId) -> Result<Option<Messages>> {
-        self.run(|db| assignments::messages(&db.conn, id))
+        self.run(|db| assignments::assignment_messages(&db.conn, id))
     }
     fn completed_counts(&mut self, since: Timestamp) -> Result<Vec<CompletedCount>> {
-        self.run(|db| assignments::counts(&db.conn, since))
+        self.run(|db| assignments::completed_counts(&db.conn, since))
     }
     fn assignment_times(&mut self, since: Timestamp) -> Result<Vec<ProjectTime>> {
-        self.run(|db| assignments::times(&db.conn, since))
+        self.run(|db| assignments::project_times(&db.conn, since))
     }
 }
 
@@ -203,31 +203,31 @@ impl EffortStore for Sqlite {
         self.run(|db| efforts::upsert_efforts(&mut db.conn, rows))
     }
     fn put_effort_messages(&mut self, rows: &[MessageRow]) -> Result<()> {
-        self.run(|db| efforts::put_messages(&mut db.conn, rows))
+        self.run(|db| efforts::upsert_messages(&mut db.conn, rows))
     }
     fn efforts(&mut self, wanted: &EffortsWanted) -> Result<EffortPage> {
-        self.run(|db| efforts::page(&db.conn, wanted))
+        self.run(|db| efforts::effort_page(&db.conn, wanted))
     }
     fn effort(&mut self, id: &EffortId) -> Result<Option<Effort>> {
         self.run(|db| efforts::find_effort(&db.conn, id))
     }
     fn window(&mut self, id: &WindowId) -> Result<Option<ContextWindow>> {
-        self.run(|db| efforts::window(&db.conn, id))
+        self.run(|db| efforts::find_window(&db.conn, id))
     }
     fn workstreams(&mut self, limit: usize) -> Result<Vec<StoredWorkstream>> {
-        self.run(|db| efforts::workstreams(&db.conn, limit))
+        self.run(|db| efforts::newest_workstreams(&db.conn, limit))
     }
     fn effort_messages(&mut self, wanted: &MessagesWanted) -> Result<Vec<EffortMessage>> {
-        self.run(|db| efforts::messages(&db.conn, wanted))
+        self.run(|db| efforts::effort_messages(&db.conn, wanted))
     }
 }
 
 impl OutboxStore for Sqlite {
     fn put_outbox(&mut self, effects: &[OutboxEffect]) -> Result<()> {
-        self.run(|db| outbox::upsert(&mut db.conn, effects))
+        self.run(|db| outbox::upsert_effects(&mut db.conn, effects))
     }
     fn outbox(&mut self) -> Result<Vec<OutboxEffect>> {
-        self.run(|db| outbox::waiting(&db.conn))
+        self.run(|db| outbox::unfinished_effects(&db.conn))
     }
     fn finish_outbox(&mut self, done: &[OutboxKey], rows: &OutboxRows) -> Result<()> {
         self.run(|db| outbox::finish_rows(&mut db.conn, done, rows))
@@ -245,19 +245,19 @@ impl HostStates for Sqlite {
 
 impl Transcripts for Sqlite {
     fn put_transcripts(&mut self, batches: &[TranscriptBatch]) -> Result<()> {
-        self.run(|db| transcripts::upsert(&mut db.conn, batches))
+        self.run(|db| transcripts::upsert_transcripts(&mut db.conn, batches))
     }
     fn transcript_files(&mut self) -> Result<Vec<FileRead>> {
-        self.run(|db| transcripts::files(&db.conn))
+        self.run(|db| transcripts::transcript_files(&db.conn))
     }
     fn transcript(&mut self, session_id: &SessionId) -> Result<Option<TranscriptBatch>> {
-        self.run(|db| transcripts::find_one(&db.conn, session_id))
+        self.run(|db| transcripts::find_transcript(&db.conn, session_id))
     }
     fn transcript_sessions(&mut self, since: Timestamp) -> Result<Vec<SessionRead>> {
-        self.run(|db| transcripts::sessions(&db.conn, since))
+        self.run(|db| transcripts::sessions_since(&db.conn, since))
     }
     fn usage_of(&mut self, sessions: &[SessionId]) -> Result<Vec<SessionUsage>> {
-        self.run(|db| transcripts::usage(&db.conn, sessions))
+        self.run(|db| transcripts::usage_of_sessions(&db.conn, sessions))
     }
     fn usage_between(&mut self, stretches: &[SessionStretch]) -> Result<Vec<Option<Vec<CountedMessage>>>> {
         self.run(|db| transcripts::usage_between(&db.conn, stretches))

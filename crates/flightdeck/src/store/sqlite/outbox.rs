@@ -13,7 +13,7 @@ const FINISH: &str = "UPDATE outbox SET done = 1 WHERE seq = ?1 AND kind = ?2 AN
 
 const WAITING: &str = "SELECT seq, kind, subject, body FROM outbox WHERE NOT done ORDER BY seq";
 
-pub(super) fn upsert(conn: &mut Connection, effects: &[OutboxEffect]) -> Result<()> {
+pub(super) fn upsert_effects(conn: &mut Connection, effects: &[OutboxEffect]) -> Result<()> {
     let tx = conn.transaction()?;
     let mut put = tx.prepare_cached(PUT)?;
     for OutboxEffect { key, body, repeatable } in effects {
@@ -23,7 +23,7 @@ pub(super) fn upsert(conn: &mut Connection, effects: &[OutboxEffect]) -> Result<
     Ok(tx.commit()?)
 }
 
-pub(super) fn waiting(conn: &Connection) -> Result<Vec<OutboxEffect>> {
+pub(super) fn unfinished_effects(conn: &Connection) -> Result<Vec<OutboxEffect>> {
     let mut select = conn.prepare_cached(WAITING)?;
     Ok(select.query_map([], effect)?.collect::<Result<_, _>>()?)
 }

@@ -17,7 +17,7 @@ const PAGE: &str = "SELECT id, project, title, started_at, last_activity_at, end
 const ONE: &str =
     "SELECT id, project, title, started_at, last_activity_at, ended_at, card FROM sessions WHERE id = ?1";
 
-pub(super) fn upsert(conn: &mut Connection, sessions: &[StoredSession]) -> Result<()> {
+pub(super) fn upsert_sessions(conn: &mut Connection, sessions: &[StoredSession]) -> Result<()> {
     let tx = conn.transaction()?;
     put_in(&tx, sessions)?;
     Ok(tx.commit()?)
@@ -39,7 +39,11 @@ pub(super) fn put_in(tx: &Transaction<'_>, sessions: &[StoredSession]) -> Result
     Ok(())
 }
 
-pub(super) fn page(conn: &Connection, before: Option<&SessionCursor>, limit: usize) -> Result<SessionPage> {
+pub(super) fn session_page(
+    conn: &Connection,
+    before: Option<&SessionCursor>,
+    limit: usize,
+) -> Result<SessionPage> {
     // No time is later than this one, so the first page comes before it.
     let (at, id) = before.map_or((i64::MAX, ""), |b| (b.last_activity_at.as_millis(), b.id.as_str()));
     let one_more = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
@@ -48,7 +52,7 @@ pub(super) fn page(conn: &Connection, before: Option<&SessionCursor>, limit: usi
     Ok(SessionPage::from_rows(sessions, limit))
 }
 
-pub(super) fn find_one(conn: &Connection, id: &SessionId) -> Result<Option<StoredSession>> {
+pub(super) fn find_session(conn: &Connection, id: &SessionId) -> Result<Option<StoredSession>> {
     Ok(conn.prepare_cached(ONE)?.query_row([id.as_str()], session).optional()?)
 }
 

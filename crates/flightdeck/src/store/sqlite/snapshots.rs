@@ -78,7 +78,7 @@ fn write(
     Ok(count)
 }
 
-pub(super) fn latest(conn: &Connection, rules_version: &str) -> Result<Option<FleetSnapshot>> {
+pub(super) fn latest_snapshot(conn: &Connection, rules_version: &str) -> Result<Option<FleetSnapshot>> {
     let mut ids =
         conn.prepare_cached("SELECT id FROM snapshots WHERE rules_version = ?1 ORDER BY id DESC")?;
     let ids = ids.query_map([rules_version], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;

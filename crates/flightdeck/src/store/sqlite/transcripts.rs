@@ -41,7 +41,7 @@ pub(super) const USAGE_BETWEEN: &str = "SELECT key, at, model, agent, input, out
 
 const FILE: &str = "SELECT path, session_id, agent, dev, inode, read_to, mark FROM transcript_files";
 
-pub(super) fn upsert(conn: &mut Connection, batches: &[TranscriptBatch]) -> Result<()> {
+pub(super) fn upsert_transcripts(conn: &mut Connection, batches: &[TranscriptBatch]) -> Result<()> {
     let tx = conn.transaction()?;
     for batch in batches {
         put_one(&tx, batch)?;
@@ -104,12 +104,12 @@ fn forget(tx: &Transaction<'_>, session_id: &SessionId) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn files(conn: &Connection) -> Result<Vec<FileRead>> {
+pub(super) fn transcript_files(conn: &Connection) -> Result<Vec<FileRead>> {
     let mut select = conn.prepare_cached(FILE)?;
     Ok(select.query_map([], file)?.collect::<Result<_, _>>()?)
 }
 
-pub(super) fn find_one(conn: &Connection, session_id: &SessionId) -> Result<Option<TranscriptBatch>> {
+pub(super) fn find_transcript(conn: &Connection, session_id: &SessionId) -> Result<Option<TranscriptBatch>> {
     let query = "SELECT id, session_id, cwd, title, title_by, first_at, born_at, last_at, known \
                  FROM transcript_sessions \
                  WHERE session_id = ?1";
@@ -123,14 +123,14 @@ pub(super) fn find_one(conn: &Connection, session_id: &SessionId) -> Result<Opti
     Ok(Some(TranscriptBatch { anew: false, session, files, known, counted }))
 }
 
-pub(super) fn sessions(conn: &Connection, since: Timestamp) -> Result<Vec<SessionRead>> {
+pub(super) fn sessions_since(conn: &Connection, since: Timestamp) -> Result<Vec<SessionRead>> {
     let query = "SELECT id, session_id, cwd, title, title_by, first_at, born_at, last_at FROM transcript_sessions \
                  WHERE last_at >= ?1 ORDER BY first_at, born_at, session_id";
     let mut select = conn.prepare_cached(query)?;
     Ok(select.query_map([since.as_millis()], session)?.collect::<Result<_, _>>()?)
 }
 
-pub(super) fn usage(conn: &Connection, sessions: &[SessionId]) -> Result<Vec<SessionUsage>> {
+pub(super) fn usage_of_sessions(conn: &Connection, sessions: &[SessionId]) -> Result<Vec<SessionUsage>> {
     let mut find = conn.prepare_cached("SELECT id FROM transcript_sessions WHERE session_id = ?1")?;
     let mut all = Vec::with_capacity(sessions.len());
     for session_id in sessions {
