@@ -60,7 +60,7 @@ impl Fleet {
         if event.source == Source::Hook
             && let Some(session) = session_mut(&mut self.sessions, id)
         {
-            session.heard_while_away(since, event.fired_at);
+            session.hook_arrived_while_away(since, event.fired_at);
         }
     }
 }

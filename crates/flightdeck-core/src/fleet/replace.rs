@@ -23,14 +23,14 @@ impl Fleet {
         let seat = occupant.and_then(|old| process.seat_in(old));
         let takes_over = match (&event.kind, seat) {
             // A process has one registry file, so its content is newer than any earlier entry, even if the clock disagrees.
-            (EventKind::RegistryReported(_), Some(old)) if old.told_by_registry => true,
+            (EventKind::RegistryReported(_), Some(old)) if old.process_seen_in_registry => true,
             // The file may have been read just before the hook of the new session arrived.
-            (EventKind::RegistryReported(_), Some(old)) => event.fired_at > old.told_at,
+            (EventKind::RegistryReported(_), Some(old)) => event.fired_at > old.process_seen_at,
             (EventKind::RegistryReported(_), None) => true,
             // A spooled start does not end a session that sat down later. After the clock was set back the times cannot be
             // compared.
             (_, Some(old)) => {
-                begins_session(event) && (event.fired_at >= old.told_at || event.envelope.clock_back)
+                begins_session(event) && (event.fired_at >= old.process_seen_at || event.envelope.clock_back)
             }
             (_, None) => begins_session(event),
         };

@@ -3,7 +3,7 @@
 use super::agent::{self, AgentContext};
 use super::asks::{closed_by_event, closed_by_registry};
 use super::child::{agent_facts, newest_running};
-use super::event_order::Before;
+use super::event_order::EventOrder;
 use super::ledger::{Ledger, Need};
 use super::seat::replace_if_some;
 use super::state::Session;
@@ -50,8 +50,8 @@ impl Session {
         if self.is_repeated_prompt(event) {
             return;
         }
-        let before = Before { late: self.is_late(event), typed_ahead: self.is_typed_ahead(event) };
-        if !before.late {
+        let order = EventOrder { late: self.is_late(event), typed_ahead: self.is_typed_ahead(event) };
+        if !order.late {
             self.leave_the_turn_before(event);
         }
         let was = self.what_agents_do();
@@ -63,16 +63,16 @@ impl Session {
             (EventKind::ProcessGone { pid, proc_start }, _) => {
                 self.process_gone(*pid, proc_start.as_deref(), event)
             }
-            (_, None) => self.apply_to_main(event, before, settings),
-            (_, Some(agent_id)) => self.apply_to_child(agent_id, event, before, settings),
+            (_, None) => self.apply_to_main(event, order, settings),
+            (_, Some(agent_id)) => self.apply_to_child(agent_id, event, order, settings),
         };
-        if event.source == Source::Hook && event.kind.is_about_state() && !before.late {
+        if event.source == Source::Hook && event.kind.is_about_state() && !order.late {
             self.main.hooks_reach_us |= event.agent_id.is_none();
             if self.main.moved_by == event.seq || self.what_agents_do() != was {
                 self.hook_changed_at = self.hook_changed_at.max(event.fired_at);
             }
         }
-        self.take_data(event, before);
+        self.take_data(event, order);
         self.open_ask(event);
         let by = match &event.kind {
             EventKind::Answered { answer, .. } => Some(answer.answered_by()),
@@ -84,7 +84,7 @@ impl Session {
         };
         self.close_asks(how, by, event.into());
         self.refuse_asks(&refused);
-        if !before.late && event.kind.is_end_from_outside() {
+        if !order.late && event.kind.is_end_from_outside() {
             self.client_was_ended(event.fired_at);
         }
         self.correct_resolution(event);
@@ -150,18 +150,18 @@ impl Session {
     }
 
     /// Returns whether the event asserts the state that the main agent is in now.
-    fn apply_to_main(&mut self, event: &Event, before: Before, settings: &FoldSettings) -> bool {
-        self.main_facts(event, before, settings);
-        self.move_main(event, before, settings)
+    fn apply_to_main(&mut self, event: &Event, order: EventOrder, settings: &FoldSettings) -> bool {
+        self.main_facts(event, order, settings);
+        self.move_main(event, order, settings)
     }
 
-    pub(super) fn move_main(&mut self, event: &Event, before: Before, settings: &FoldSettings) -> bool {
+    pub(super) fn move_main(&mut self, event: &Event, order: EventOrder, settings: &FoldSettings) -> bool {
         let around = AgentContext {
             ledger: &self.main.ledger,
             running_child: newest_running(&self.children),
             from_child: event.agent_id.is_some(),
             before_compaction: self.main.before_compaction.as_ref(),
-            typed_ahead: before.typed_ahead,
+            typed_ahead: order.typed_ahead,
             queue_goes_on: self.turn.goes_on_with_queue(),
             print_mode: self.print_mode(),
             settings,
@@ -173,7 +173,7 @@ impl Session {
         };
         match agent::next_state(&self.main.state, kind, around) {
             None => false,
-            Some((to, _)) if before.late => to == self.main.state,
+            Some((to, _)) if order.late => to == self.main.state,
             Some((to, rule)) => {
                 self.main.move_to(to, rule, event.into());
                 true
@@ -182,8 +182,8 @@ impl Session {
     }
 
     /// Calls and needs of the main agent. They apply in any order.
-    fn main_facts(&mut self, event: &Event, before: Before, settings: &FoldSettings) {
-        let Before { late, typed_ahead } = before;
+    fn main_facts(&mut self, event: &Event, order: EventOrder, settings: &FoldSettings) {
+        let EventOrder { late, typed_ahead } = order;
         let at = event.fired_at;
         let print_mode = self.print_mode();
         let child_blocked = self.children.values().any(|c| c.ledger.is_blocked());

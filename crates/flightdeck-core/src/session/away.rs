@@ -36,7 +36,7 @@ impl Session {
 
     /// A hook arrived although the settings no longer contain ours. Soon after the removal, the client has not reread its
     /// settings. Later, a project registers our hooks too, and its sessions report every turn.
-    pub(crate) fn heard_while_away(&mut self, since: Timestamp, at: Timestamp) {
+    pub(crate) fn hook_arrived_while_away(&mut self, since: Timestamp, at: Timestamp) {
         if at <= since + HOOKS_RELOAD_MAX {
             self.hooks_left(since);
         }
@@ -54,7 +54,7 @@ impl Session {
     }
 
     /// Whether this turn may have ended without a report. An interrupt marker in the transcript says how it ended.
-    pub(super) fn ended_unheard(&self, view: &RegistryView) -> bool {
+    pub(super) fn may_have_ended_unreported(&self, view: &RegistryView) -> bool {
         self.main.away_since.is_some() && !self.is_marked_interrupted(view)
     }
 
@@ -133,11 +133,11 @@ impl Session {
 
     /// Whether an interrupt marker could still say something new.
     pub(super) fn needs_interrupt_marker(&self, at: Timestamp) -> bool {
-        let unheard = self.main.away_since.is_some()
+        let unreported = self.main.away_since.is_some()
             || self.turn.hook_stop.is_some()
             || !self.main.hooks_reach_us
             || matches!(self.main.rule, Rule::RegistryIdle | Rule::RegistryIdleAway);
-        (unheard || self.works_beside_an_agent())
+        (unreported || self.works_beside_an_agent())
             && self.turn.interrupted_at < Some(at)
             && !self.main.state.is_ended()
     }

@@ -1,7 +1,7 @@
 //! What an event of a subagent does to a session.
 
 use super::child::Child;
-use super::event_order::Before;
+use super::event_order::EventOrder;
 use super::state::Session;
 use crate::ids::AgentId;
 use crate::limits::{CHILDREN_MAX, DISORDER_MAX};
@@ -15,7 +15,7 @@ impl Session {
         &mut self,
         agent_id: &AgentId,
         event: &Event,
-        before: Before,
+        order: EventOrder,
         settings: &FoldSettings,
     ) -> bool {
         match &event.kind {
@@ -63,7 +63,7 @@ impl Session {
                 }
             }
         }
-        self.move_main(event, before, settings)
+        self.move_main(event, order, settings)
     }
 
     /// A stop may arrive before its own start. The late start must not leave a subagent running.

@@ -1,7 +1,7 @@
 //! Data for the card that an event carries besides its effect on the state.
 
 use super::agent::{AgentState, IdleReason};
-use super::event_order::Before;
+use super::event_order::EventOrder;
 use super::failure::Failure;
 use super::seat::replace_if_some;
 use super::state::{Parking, Session};
@@ -14,8 +14,8 @@ use crate::wire::status_line::StatusLineData;
 
 impl Session {
     /// Takes data for the card, also from late events.
-    pub(super) fn take_data(&mut self, event: &Event, before: Before) {
-        let late = before.late;
+    pub(super) fn take_data(&mut self, event: &Event, order: EventOrder) {
+        let late = order.late;
         let at = event.fired_at;
         if !late && self.goes_on_with(event) {
             self.reopen_turn(event);
@@ -35,7 +35,7 @@ impl Session {
                 }
             }
             EventKind::Prompted { text, by } if event.agent_id.is_none() => {
-                self.take_prompt(event, text, *by, before)
+                self.take_prompt(event, text, *by, order)
             }
             EventKind::ToolEnded { tool, outcome: ToolOutcome::Ok } if tool.changes_files() => {
                 self.turn.changed_files_at = self.turn.changed_files_at.max(Some(at));
@@ -141,8 +141,8 @@ impl Session {
         self.status_line = Some(NewestStatusLine::new(event.fired_at, says.clone(), event.received_at));
     }
 
-    pub(super) fn take_prompt(&mut self, event: &Event, text: &str, by: Prompter, before: Before) {
-        let Before { late, typed_ahead } = before;
+    pub(super) fn take_prompt(&mut self, event: &Event, text: &str, by: Prompter, order: EventOrder) {
+        let EventOrder { late, typed_ahead } = order;
         if by == Prompter::Person {
             let id = event.facts.prompt_id.as_deref();
             let of_this_turn = id.is_some() && id == self.turn.prompt_id.as_deref();

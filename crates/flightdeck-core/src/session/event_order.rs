@@ -9,10 +9,12 @@ use crate::log::tool::ToolUse;
 use crate::rules::Rule;
 use crate::time::Timestamp;
 
-/// Facts about the session from before an event is applied.
+/// How an event stands in the order of its session. Determined before the event is applied.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Before {
+pub(super) struct EventOrder {
+    /// The event fired before the last change of state.
     pub(super) late: bool,
+    /// The event is a prompt that the person typed while a turn was running.
     pub(super) typed_ahead: bool,
 }
 

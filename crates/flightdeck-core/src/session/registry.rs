@@ -157,9 +157,9 @@ impl Session {
             self.foremost_need().map(|need| need.tool.as_ref().map(|t| t.name.clone()).or(tool.clone()));
         // While a background agent runs, the client is busy. So none runs now.
         self.end_children(view.status_at);
-        let unheard = self.ended_unheard(view);
+        let unreported = self.may_have_ended_unreported(view);
         let reason = match (waited_for, &self.main.state) {
-            (Some(_), _) if unheard => IdleReason::EndedAway,
+            (Some(_), _) if unreported => IdleReason::EndedAway,
             (Some(tool), _) => IdleReason::Interrupted { tool },
             (None, AgentState::Working(Activity::Background { .. })) => IdleReason::TurnEnded,
             (None, AgentState::Working(_)) if let Some(reason) = self.turn.stopped_by_hook() => reason,
@@ -175,7 +175,7 @@ impl Session {
                 (None, _) if self.print_mode() => {
                     IdleReason::Failed { cause: "ended without an answer".to_owned() }
                 }
-                (None, _) if unheard => IdleReason::EndedAway,
+                (None, _) if unreported => IdleReason::EndedAway,
                 (None, Activity::Tool { name, .. }) => IdleReason::Interrupted { tool: Some(name.clone()) },
                 (None, _) => IdleReason::Interrupted { tool: None },
             },

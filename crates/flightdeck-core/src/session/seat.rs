@@ -20,17 +20,18 @@ pub struct Seat {
     pub pane: Option<String>,
     pub tty: Option<String>,
     pub name: Option<String>,
-    /// When the newest event about it fired. A late hook of the old process does not change it back.
-    pub told_at: Timestamp,
+    /// When the newest event that named the process fired. A late hook of an earlier process does not bring that process back.
+    #[serde(rename = "told_at")]
+    pub process_seen_at: Timestamp,
     /// Whether that event was a registry entry.
-    #[serde(default)]
-    pub told_by_registry: bool,
+    #[serde(default, rename = "told_by_registry")]
+    pub process_seen_in_registry: bool,
 }
 
 impl Seat {
     pub(super) fn learn_from(&mut self, event: &Event) {
         let e = &event.envelope;
-        if event.fired_at < self.told_at && !e.clock_back {
+        if event.fired_at < self.process_seen_at && !e.clock_back {
             return;
         }
         if e.pid.is_some() {
@@ -44,8 +45,8 @@ impl Seat {
             self.pid = e.pid;
             self.host.clone_from(&event.host);
             replace_if_some(&mut self.proc_start, e.proc_start.as_ref());
-            self.told_at = event.fired_at;
-            self.told_by_registry = event.source == Source::Registry;
+            self.process_seen_at = event.fired_at;
+            self.process_seen_in_registry = event.source == Source::Registry;
         }
         replace_if_some(&mut self.pid_ns, e.pid_ns.as_ref());
         replace_if_some(&mut self.name, e.seat.as_ref());
