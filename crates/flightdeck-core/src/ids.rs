@@ -122,8 +122,10 @@ ids! {
     AssignmentId;
     /// A machine. Empty for the machine that the daemon runs on, so that a renamed machine replays the same.
     HostId;
-    /// The place a session sits at.
+    /// A place that one session after the other occupies. The daemon gives the id.
     SeatId;
+    /// The name that a person or a program gave to a seat, such as `backend`. A seat without a name has only its `SeatId`.
+    SeatName;
     /// A run of a skill that outlives context windows: `e-` and the id of the event that started it.
     EffortId;
     /// A context window of an effort: `w-` and the id of the event that began it.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::guard::GuardRule;
 use super::{SkillSettings, WorkstreamAbout};
-use crate::ids::{EffortId, InjectionId, WindowId};
+use crate::ids::{EffortId, InjectionId, SeatName, WindowId};
 
 /// The facts with which an effort begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub struct EffortOpening {
     #[serde(default)]
     pub mode: Option<String>,
     #[serde(default)]
-    pub seat: Option<String>,
+    pub seat: Option<SeatName>,
     #[serde(default)]
     pub title: Option<String>,
     #[serde(default)]
@@ -116,17 +116,17 @@ pub enum EffortChange {
         text: String,
     },
     SeatClaimed {
-        seat: String,
+        seat: SeatName,
     },
     SeatReleased {
         /// The seat that releases it. Older versions did not store it.
         #[serde(default)]
-        seat: Option<String>,
+        seat: Option<SeatName>,
     },
     /// Sets the parent of a seat, which gets a message when the seat is idle. The subject of the record is the seat.
     SeatParent {
-        seat: String,
-        parent: String,
+        seat: SeatName,
+        parent: SeatName,
     },
     /// A verdict was given. The subject of the record is the session, so that the session's timeline shows it.
     VerdictGiven(GivenByVerdict),

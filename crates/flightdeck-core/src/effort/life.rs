@@ -8,7 +8,7 @@ use super::{
     ContextWindow, Effort, EffortChange, EffortMessage, EffortOpening, GivenByVerdict, Handoff, Injection,
     Lifecycle, LogEntry, Phase, WindowEnd,
 };
-use crate::ids::{AgentId, EffortId, MessageId, SessionId, WindowId};
+use crate::ids::{AgentId, EffortId, MessageId, SeatName, SessionId, WindowId};
 use crate::limits::{
     DIRECTIVES_MAX, EFFORT_ENDED_WINDOWS_MAX, EFFORT_MESSAGES_MAX, EFFORT_OPEN_WINDOWS_MAX,
     EFFORT_PHASES_MAX, GUARDS_MAX, INJECTIONS_MAX, PRELOADS_MAX,
@@ -35,11 +35,11 @@ pub enum EffortRefused {
     #[error("effort {0} has {1} {2} already, and may not have more")]
     TooMany(EffortId, usize, &'static str),
     #[error("effort {0} belongs to seat {1:?}; release it first")]
-    Claimed(EffortId, String),
+    Claimed(EffortId, SeatName),
     #[error("effort {0} belongs to no seat")]
     Unclaimed(EffortId),
     #[error("effort {0} belongs to seat {1:?}, so {2:?} cannot release it")]
-    OtherSeat(EffortId, String, String),
+    OtherSeat(EffortId, SeatName, SeatName),
     #[error("there are {0} efforts already; finish some first")]
     TooManyEfforts(usize),
 }

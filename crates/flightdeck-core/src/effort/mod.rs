@@ -28,7 +28,7 @@ pub use self::text::{
 };
 pub use self::verdict::HookVerdict;
 pub use self::window::{ContextWindow, WindowEnd};
-use crate::ids::{AgentId, EffortId, InjectionId, MessageId, SessionId, WindowId};
+use crate::ids::{AgentId, EffortId, InjectionId, MessageId, SeatName, SessionId, WindowId};
 use crate::limits::HEARTBEAT_LIMIT;
 use crate::time::Timestamp;
 
@@ -153,7 +153,7 @@ pub struct Effort {
     pub mode: Option<String>,
     pub ordinal: u32,
     pub lifecycle: Lifecycle,
-    pub seat: Option<String>,
+    pub seat: Option<SeatName>,
     pub settings: SkillSettings,
     /// What its workstream was about when this effort began: the newest effort tells what it is about now.
     #[serde(default)]
@@ -195,7 +195,7 @@ impl Effort {
         self.phases.last()
     }
 
-    pub fn window(&self, id: &str) -> Option<&ContextWindow> {
+    pub fn window(&self, id: &WindowId) -> Option<&ContextWindow> {
         self.windows.iter().find(|window| window.id == *id)
     }
 

@@ -131,7 +131,7 @@ impl Effort {
 
     /// The text for a window without a handoff: phases, log entries and files so far.
     fn artifacts_text(&self, window: &ContextWindow) -> String {
-        let Some(before) = window.previous.as_deref().and_then(|id| self.window(id)) else {
+        let Some(before) = window.previous.as_ref().and_then(|id| self.window(id)) else {
             return String::new();
         };
         let mut text = String::new();

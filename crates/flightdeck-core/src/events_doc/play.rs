@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::cases::{DocCase, Start};
 use super::words::word;
 use crate::fleet::Fleet;
+use crate::ids::SessionId;
 use crate::limits::BUSY_AFTER_STOP;
 use crate::log::approvals::{ANSWERED, ASK_GONE};
 use crate::log::event::Event;
@@ -74,7 +75,7 @@ pub(super) fn play(case: &DocCase) -> PlayedCase {
 
 /// The card of a session, and the reason of its state.
 fn read(fleet: &Fleet, id: &str) -> Option<(Card, StateReason)> {
-    let session = fleet.get(id)?;
+    let session = fleet.get(&id.into())?;
     let (shown, step) = (session.shown.because, session.history.back().map(|step| step.because));
     // If another process is shown now, its own state has an older reason than the step.
     let because = step.filter(|step| step.seq > shown.seq).unwrap_or(shown);
@@ -107,10 +108,16 @@ fn send_registry_entry(fleet: &mut Fleet, payload: &Map<String, Value>, seq: u64
 
 /// Sends one of Flightdeck's own records about the open ask: an answer, or the end of its hold.
 fn send_ask_record(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, seq: u64, at: Timestamp) {
-    let open = fleet.get(SESSION).and_then(|session| session.open_asks().last()).map(|ask| ask.id.clone());
+    let open =
+        fleet.get(&SESSION.into()).and_then(|session| session.open_asks().last()).map(|ask| ask.id.clone());
     payload.insert("ask_id".into(), json!(open));
     let source = if name == ANSWERED { Source::User } else { Source::Process };
-    apply(fleet, Record::noticed_here(source, name, SESSION, payload, EventId(u128::from(seq))), seq, at);
+    apply(
+        fleet,
+        Record::noticed_here(source, name, SessionId::from(SESSION), payload, EventId(u128::from(seq))),
+        seq,
+        at,
+    );
 }
 
 fn apply(fleet: &mut Fleet, mut record: Record, seq: u64, at: Timestamp) {

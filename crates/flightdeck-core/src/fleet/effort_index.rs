@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::effort::{ChangedAt, Effort, EffortOpening, Workstream};
-use crate::ids::{AgentId, EffortId, SessionId};
+use crate::ids::{AgentId, EffortId, SeatName, SessionId};
 use crate::limits::{FINISHED_EFFORTS_MAX, WORKSTREAMS_MAX};
 
 /// Every active effort, and those that were finished last.
@@ -16,7 +16,7 @@ pub(super) struct EffortIndex {
     pub(super) efforts: BTreeMap<EffortId, Arc<Effort>>,
     pub(super) workstreams: BTreeMap<String, Workstream>,
     /// The parent of each seat that has one.
-    pub(super) parents: BTreeMap<String, String>,
+    pub(super) parents: BTreeMap<SeatName, SeatName>,
 }
 
 impl EffortIndex {
@@ -26,10 +26,10 @@ impl EffortIndex {
 
     /// The effort of a session. A session with a seat works on the effort of that seat, or on none. A session without a seat works on
     /// the newest effort of the nearest directory that belongs to no seat.
-    pub(super) fn applying(&self, seat: Option<&str>, dir: Option<&str>) -> Option<&Effort> {
+    pub(super) fn applying(&self, seat: Option<&SeatName>, dir: Option<&str>) -> Option<&Effort> {
         let newest = |a: &&Effort, b: &&Effort| a.started_at.cmp(&b.started_at).then_with(|| a.id.cmp(&b.id));
         if let Some(seat) = seat {
-            return self.active().filter(|effort| effort.seat.as_deref() == Some(seat)).max_by(newest);
+            return self.active().filter(|effort| effort.seat.as_ref() == Some(seat)).max_by(newest);
         }
         let unclaimed = |dir: &str| {
             let here = self.active().filter(|effort| effort.seat.is_none() && effort.workstream == dir);

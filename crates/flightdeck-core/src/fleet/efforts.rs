@@ -10,7 +10,7 @@ use crate::effort::{
     ChangedAt, ContextWindow, Effort, EffortBrief, EffortChange, EffortRefused, HookQuestion, Judged,
     WindowEnd, WindowStart, Workstream, WorkstreamAbout,
 };
-use crate::ids::{AgentId, EffortId, SessionId, WindowId};
+use crate::ids::{AgentId, EffortId, SeatName, SessionId, WindowId};
 use crate::limits::{ASSIGNMENT_TITLE_CHARS_MAX, EFFORTS_MAX};
 use crate::log::event::{Event, EventKind, Prompter, StartSource, ToolOutcome};
 use crate::log::record::{EventId, Source};
@@ -38,7 +38,7 @@ enum Touched {
 }
 
 impl Fleet {
-    pub fn effort(&self, id: &str) -> Option<&Effort> {
+    pub fn effort(&self, id: &EffortId) -> Option<&Effort> {
         self.efforts.efforts.get(id).map(Arc::as_ref)
     }
     /// Active and lately finished efforts, by id, so the oldest first.
@@ -52,11 +52,11 @@ impl Fleet {
         self.efforts.workstreams.iter().map(|(dir, workstream)| (dir.as_str(), workstream))
     }
     /// The parent of a seat: it gets a message when the seat is idle.
-    pub fn parent_of_seat(&self, seat: &str) -> Option<&str> {
-        self.efforts.parents.get(seat).map(String::as_str)
+    pub fn parent_of_seat(&self, seat: &SeatName) -> Option<&SeatName> {
+        self.efforts.parents.get(seat)
     }
     /// The effort of a session at this seat and directory.
-    pub fn effort_for(&self, seat: Option<&str>, dir: Option<&str>) -> Option<&Effort> {
+    pub fn effort_for(&self, seat: Option<&SeatName>, dir: Option<&str>) -> Option<&Effort> {
         self.efforts.applying(seat, dir)
     }
     pub fn effort_of_window(&self, window: &WindowId) -> Option<&Effort> {
@@ -224,7 +224,7 @@ impl Fleet {
         }
         let dir = event.envelope.real_dir.as_deref().or(event.envelope.project_dir.as_deref());
         let dir = dir.or(event.facts.cwd.as_deref());
-        self.efforts.applying(event.envelope.seat.as_deref(), dir).map(|effort| effort.id.clone())
+        self.efforts.applying(event.envelope.seat.as_ref(), dir).map(|effort| effort.id.clone())
     }
 
     /// Begins a window for the agent if it has none: at its start, or if the effort was started after it. A subagent without a window would

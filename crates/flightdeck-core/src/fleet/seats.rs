@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{HostId, SeatId, SessionId};
+use crate::ids::{HostId, SeatId, SeatName, SessionId};
 use crate::limits::SEATS_MAX;
 use crate::log::record::EventId;
-use crate::session::{Seat, Session};
+use crate::session::{Seat, Session, replace_if_some};
 use crate::time::Timestamp;
 
 /// Why a session was given its seat.
@@ -48,7 +48,7 @@ impl ChosenBy {
 pub struct KnownSeat {
     pub id: SeatId,
     /// A seat with a name is claimed: only a session with that name, pane or process takes it.
-    pub name: Option<String>,
+    pub name: Option<SeatName>,
     #[serde(default, skip_serializing_if = "HostId::is_this")]
     pub host: HostId,
     pub pane: Option<String>,
@@ -60,6 +60,11 @@ pub struct KnownSeat {
     pub chosen_by: ChosenBy,
     /// Its session has ended or left it.
     pub free_since: Option<Timestamp>,
+}
+
+/// Two facts agree if they are equal or if one of them is unknown.
+fn agree<T: PartialEq>(known: &Option<T>, said: &Option<T>) -> bool {
+    known.is_none() || said.is_none() || known == said
 }
 
 impl KnownSeat {
@@ -84,31 +89,23 @@ impl KnownSeat {
 
     /// Whether nothing that the session says of its place speaks against this seat.
     fn agrees(&self, seat: &Seat) -> bool {
-        let same = |known: &Option<String>, said: &Option<String>| {
-            known.is_none() || said.is_none() || known == said
-        };
         let same_process = seat.pid.is_none() || self.pid.is_none() || self.is_process(seat);
-        same(&self.pane, &seat.pane)
-            && same(&self.tmux_socket, &seat.tmux_socket)
-            && same(&self.name, &seat.name)
+        agree(&self.pane, &seat.pane)
+            && agree(&self.tmux_socket, &seat.tmux_socket)
+            && agree(&self.name, &seat.name)
             && same_process
             && self.host == seat.host
     }
 
     fn learn_from(&mut self, session: &Session, seat: &Seat) {
-        let keep = |slot: &mut Option<String>, value: &Option<String>| {
-            if value.is_some() && slot != value {
-                slot.clone_from(value);
-            }
-        };
         if self.pid != seat.pid && seat.pid.is_some() {
             (self.pid, self.proc_start) = (seat.pid, None);
         }
-        keep(&mut self.proc_start, &seat.proc_start);
-        keep(&mut self.pane, &seat.pane);
-        keep(&mut self.tmux_socket, &seat.tmux_socket);
-        keep(&mut self.name, &seat.name);
-        keep(&mut self.cwd, &session.cwd);
+        replace_if_some(&mut self.proc_start, seat.proc_start.as_ref());
+        replace_if_some(&mut self.pane, seat.pane.as_ref());
+        replace_if_some(&mut self.tmux_socket, seat.tmux_socket.as_ref());
+        replace_if_some(&mut self.name, seat.name.as_ref());
+        replace_if_some(&mut self.cwd, session.cwd.as_ref());
         self.host.clone_from(&seat.host);
         self.free_since = None;
         if self.session_id != session.id {

@@ -117,7 +117,7 @@ impl Fleet {
     pub fn now(&self) -> Timestamp {
         self.now
     }
-    pub fn get(&self, id: &str) -> Option<&Session> {
+    pub fn get(&self, id: &SessionId) -> Option<&Session> {
         self.sessions.get(id).map(Arc::as_ref)
     }
     /// Sessions that ended and left the board.

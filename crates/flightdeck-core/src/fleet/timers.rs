@@ -76,7 +76,10 @@ mod tests {
         let timers: Timers = serde_json::from_str(old).unwrap();
         let subjects: Vec<_> =
             timers.due.iter().map(|(_, subject, timer)| (subject.clone(), *timer)).collect();
-        assert_eq!(subjects, [("a".into(), Timer::Stale), ("b".into(), Timer::AskLeaves)]);
+        assert_eq!(
+            subjects,
+            [(SessionId::from("a").into(), Timer::Stale), (SessionId::from("b").into(), Timer::AskLeaves)]
+        );
         assert_eq!(serde_json::to_string(&timers).unwrap(), old);
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::record::{Envelope, EventId, Record, Source, Verbatim};
 use super::subject::Subject;
-use crate::ids::{AgentId, HostId};
+use crate::ids::{AgentId, HostId, SeatName};
 use crate::limits::{ID_CHARS_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX, SESSION_ID_BYTES_MAX};
 use crate::text::one_line;
 use crate::time::{Millis, Timestamp};
@@ -65,7 +65,7 @@ fn envelope(env: &Map<String, Value>, payload: &Map<String, Value>) -> Envelope 
             .filter(|t| !t.is_empty()),
         pane: text(env, "TMUX_PANE").or_else(|| text(payload, "tmux_pane")),
         tty: text(env, "tty"),
-        seat: text(env, "FLIGHTDECK_SEAT").or_else(|| text(env, "AGENT_ID")),
+        seat: text(env, "FLIGHTDECK_SEAT").or_else(|| text(env, "AGENT_ID")).map(SeatName::new),
         project_dir: text(env, "CLAUDE_PROJECT_DIR"),
         entrypoint: text(env, "CLAUDE_CODE_ENTRYPOINT"),
         ..Envelope::default()
@@ -96,6 +96,7 @@ pub fn stamp(record: &mut Record, wall: Timestamp, last: Timestamp) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::SessionId;
     use serde_json::json;
 
     fn draft(payload: Value, env: Value) -> HookDraft {
@@ -108,7 +109,10 @@ mod tests {
         let record = draft(json!({"session_id": 7, "hook_event_name": "Stop"}), json!({"CLAUDE_PID": "42"}))
             .into_record(EventId(1))
             .unwrap();
-        assert_eq!((record.subject, record.envelope.pid, record.id), ("7".into(), Some(42), EventId(1)));
+        assert_eq!(
+            (record.subject, record.envelope.pid, record.id),
+            (SessionId::from("7").into(), Some(42), EventId(1))
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::subject::Subject;
-use crate::ids::{AgentId, AskId, AssignmentId, HostId, SessionId};
+use crate::ids::{AgentId, AskId, AssignmentId, HostId, SeatName, SessionId};
 use crate::limits::CLIP_PAYLOAD_FROM_BYTES;
 use crate::time::Timestamp;
 
@@ -168,7 +168,7 @@ pub struct Envelope {
     pub tty: Option<String>,
     /// `FLIGHTDECK_SEAT`, otherwise `AGENT_ID`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub seat: Option<String>,
+    pub seat: Option<SeatName>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project_dir: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

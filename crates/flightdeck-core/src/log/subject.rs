@@ -37,12 +37,6 @@ impl From<&SessionId> for Subject {
     }
 }
 
-impl From<&str> for Subject {
-    fn from(session_id: &str) -> Self {
-        Self::Session(session_id.into())
-    }
-}
-
 /// A session is its bare id, as in snapshots from before there were other subjects. Any other is `{"seat": id}`.
 impl Serialize for Subject {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {

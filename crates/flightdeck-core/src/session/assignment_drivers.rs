@@ -35,7 +35,7 @@ impl Session {
     pub fn session_assignment(&self) -> Option<SessionAssignment> {
         Some(SessionAssignment {
             session_id: self.id.clone(),
-            seat: self.seat.name.clone().or_else(|| self.seat.pane.clone()),
+            seat: self.seat.name.clone().map(String::from).or_else(|| self.seat.pane.clone()),
             host: if self.seat.host.is_this() { self.host.clone() } else { self.seat.host.clone() },
             project: self.project.clone(),
             assignment: self.assignment()?.clone(),

@@ -38,6 +38,7 @@ pub use self::main_agent::MainAgent;
 pub use self::process::{PastProcess, Process};
 pub use self::registry_view::RegistryView;
 pub use self::seat::Seat;
+pub(crate) use self::seat::replace_if_some;
 pub use self::shown::{Shown, StateReason, Transition};
 pub use self::state::{HostTerms, Parking, Session};
 pub use self::turn::Turn;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::HostId;
+use crate::ids::{HostId, SeatName};
 use crate::log::event::Event;
 use crate::log::record::{Envelope, Source};
 use crate::time::Timestamp;
@@ -19,7 +19,7 @@ pub struct Seat {
     pub tmux_socket: Option<String>,
     pub pane: Option<String>,
     pub tty: Option<String>,
-    pub name: Option<String>,
+    pub name: Option<SeatName>,
     /// When the newest event that named the process fired. A late hook of an earlier process does not bring that process back.
     #[serde(rename = "told_at")]
     pub process_seen_at: Timestamp,
@@ -70,7 +70,7 @@ impl Seat {
 }
 
 /// Replaces the value if there is a newer one.
-pub(super) fn replace_if_some(slot: &mut Option<String>, value: Option<&String>) {
+pub(crate) fn replace_if_some<T: Clone + PartialEq>(slot: &mut Option<T>, value: Option<&T>) {
     if let Some(value) = value
         && slot.as_ref() != Some(value)
     {

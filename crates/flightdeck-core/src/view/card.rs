@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::approval::card::AskCard;
 use crate::assignment::intent::DetectedIntent;
 use crate::effort::EffortBrief;
-use crate::ids::{HostId, SessionId};
+use crate::ids::{HostId, SeatName, SessionId};
 use crate::log::event::Background;
 use crate::log::record::Source;
 use crate::log::todo::Todo;
@@ -135,7 +135,7 @@ pub struct SeatCard {
     pub pid: Option<u32>,
     pub pane: Option<String>,
     pub tmux_socket: Option<String>,
-    pub name: Option<String>,
+    pub name: Option<SeatName>,
     pub host: Option<String>,
 }
 

@@ -12,7 +12,7 @@ use crate::effort::{
     ContextWindow, Effort, EffortMessage, Lifecycle, LogEntry, Phase, WindowEnd, Workstream,
 };
 use crate::fleet::Fleet;
-use crate::ids::{AgentId, EffortId, SessionId, WindowId};
+use crate::ids::{AgentId, EffortId, SeatName, SessionId, WindowId};
 use crate::project::Project;
 use crate::session::Session;
 use crate::session::state_name::StateName;
@@ -49,7 +49,7 @@ pub struct EffortCard {
     /// Whether calls of the main agent are denied until a log entry is written.
     pub held: bool,
     /// The seat that it belongs to; only sessions with that `AGENT_ID` work on it.
-    pub seat: Option<String>,
+    pub seat: Option<SeatName>,
     /// Oldest first, windows of subagents too.
     pub windows: Vec<WindowCard>,
     /// Windows that are no longer kept, before the first of `windows`.
@@ -248,7 +248,7 @@ fn project(dir: &str) -> ProjectCard {
 }
 
 /// How the seat of a session is doing: the worst status of the sessions with its seat's name, else the session's own.
-pub fn seat_status(fleet: &Fleet, session: &str) -> Option<FleetStatus> {
+pub fn seat_status(fleet: &Fleet, session: &SessionId) -> Option<FleetStatus> {
     let own = fleet.get(session)?;
     let name = own.seat.name.as_deref();
     let beside =

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lens::{self, FleetStatus};
 use crate::fleet::{ChosenBy, Fleet, KnownSeat};
-use crate::ids::{SeatId, SessionId};
+use crate::ids::{SeatId, SeatName, SessionId};
 use crate::session::state_name::StateName;
 
 /// A lasting place, and the session that sits or last sat there.
@@ -12,7 +12,7 @@ use crate::session::state_name::StateName;
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "KnownSeat"))]
 pub struct KnownSeatCard {
     pub id: SeatId,
-    pub name: Option<String>,
+    pub name: Option<SeatName>,
     pub host: Option<String>,
     pub pane: Option<String>,
     pub tmux_socket: Option<String>,
@@ -59,8 +59,8 @@ pub fn seats(fleet: &Fleet) -> Vec<KnownSeatCard> {
 /// Parents are claimed by name, and the names of another machine are its own. `seats` is in the order of the list, so a seat that is
 /// occupied comes before a free one of the same name.
 fn parent(fleet: &Fleet, seats: &[&KnownSeat], seat: &KnownSeat) -> Option<SeatId> {
-    let name = seat.name.as_deref().filter(|_| seat.host.is_this())?;
+    let name = seat.name.as_ref().filter(|_| seat.host.is_this())?;
     let parent = fleet.parent_of_seat(name)?;
-    let above = seats.iter().find(|other| other.host.is_this() && other.name.as_deref() == Some(parent));
+    let above = seats.iter().find(|other| other.host.is_this() && other.name.as_ref() == Some(parent));
     above.map(|seat| seat.id.clone())
 }

@@ -241,6 +241,7 @@ pub fn by_person(record: &Record) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::SessionId;
     use crate::log::record::EventId;
     use expect_test::expect;
     use serde_json::json;
@@ -249,7 +250,7 @@ mod tests {
     fn what_the_name_alone_would_not_tell_is_said_in_words() {
         let said = |source, name: &str, payload: Value| {
             let Value::Object(payload) = payload else { unreachable!() };
-            summary(&Record::noticed_here(source, name, "s", payload, EventId(1)))
+            summary(&Record::noticed_here(source, name, SessionId::from("s"), payload, EventId(1)))
         };
         let said = [
             said(Source::Hook, "SessionStart", json!({"source": "startup"})),

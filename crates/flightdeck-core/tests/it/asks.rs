@@ -143,7 +143,7 @@ fn a_form_that_was_filled_in_was_not_refused() {
     record.seq = fleet.last_seq() + 1;
     from_hook::stamp(&mut record, at_seconds("3"), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
-    assert_eq!(fleet.get("s").unwrap().shown.because.rule, flightdeck_core::rules::Rule::AllowedHere);
+    assert_eq!(fleet.get(&"s".into()).unwrap().shown.because.rule, flightdeck_core::rules::Rule::AllowedHere);
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn every_scenario_of_the_corpus_matches_its_snapshot() {
             apply(&mut fleet, hook, i as u64 + 1);
             let next = names.len() + 1;
             let name = names.entry(hook.session_id().to_owned()).or_insert_with(|| format!("s{next}"));
-            let card = fleet.get(hook.session_id()).map(|s| view::card(s, fleet.settings()));
+            let card = fleet.get(&hook.session_id().into()).map(|s| view::card(s, fleet.settings()));
             let reads = card.map_or("(not on the board)".to_owned(), |card| script::read(&card));
             let what = describe(hook);
             writeln!(told, "{:>6} {name:<3} {what:<46} → {reads}", hook.t_ms - start).unwrap();

@@ -1,6 +1,7 @@
 //! What transcripts add to a card, and what they do not change.
 
 use flightdeck_core::fleet::{Effect, Fleet};
+use flightdeck_core::log::subject::Subject;
 use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::Millis;
 use flightdeck_core::usage::amounts::CacheStatus;
@@ -31,7 +32,7 @@ fn a_card_shows_its_numbers_and_its_state_stays_what_the_hooks_said() {
     tell(&mut fleet, "1 UserPromptSubmit prompt=fix~it\n2 PreToolUse tool_name=Bash tool_use_id=a");
     let before = card(&fleet, "s");
     let effects = fleet.enrich(&"s".into(), summary(&[answer("1.5", "claude-sonnet-4-5-20250929")]));
-    assert_eq!(effects, [Effect::Changed("s".into())]);
+    assert_eq!(effects, [Effect::Changed(Subject::Session("s".into()))]);
     let after = card(&fleet, "s");
     assert_eq!(after.agent_state, before.agent_state);
     assert_eq!(after.tokens.unwrap().cache_read, 100_000);
@@ -130,7 +131,7 @@ fn a_warm_cache_turns_cold_by_itself_and_the_card_moves_down() {
     assert_eq!((warm.cache.status, warm.cache.expires_at), (CacheStatus::Warm, Some(at_seconds("302"))));
     assert_eq!(fleet.tick(at_seconds("301.9")), []);
     assert_eq!(fleet.next_wake(), Some(at_seconds("302")));
-    assert_eq!(fleet.tick(at_seconds("302")), [Effect::Changed("s".into())]);
+    assert_eq!(fleet.tick(at_seconds("302")), [Effect::Changed(Subject::Session("s".into()))]);
     let cold = card(&fleet, "s");
     assert_eq!(cold.cache.status, CacheStatus::Cold);
     assert!(cold.rank.default > warm.rank.default);

@@ -131,5 +131,5 @@ pub(crate) fn check_with(rules: FoldSettings, script: &str, expect: expect_test:
 }
 
 pub(crate) fn card(fleet: &Fleet, id: &str) -> Card {
-    view::card(fleet.get(id).unwrap(), fleet.settings())
+    view::card(fleet.get(&id.into()).unwrap(), fleet.settings())
 }

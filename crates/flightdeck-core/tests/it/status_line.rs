@@ -5,6 +5,7 @@ use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook;
 use flightdeck_core::log::record::{EventId, Record};
+use flightdeck_core::log::subject::Subject;
 use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::view::{self, card::Card};
@@ -38,7 +39,7 @@ fn fleet(begin: &str) -> Fleet {
 }
 
 fn card(fleet: &Fleet) -> Card {
-    view::card(fleet.get("s").unwrap(), fleet.settings())
+    view::card(fleet.get(&"s".into()).unwrap(), fleet.settings())
 }
 
 fn data(card: &Card) -> String {
@@ -65,9 +66,9 @@ fn the_captured_lines_fill_the_card_and_leave_its_state_alone() {
         // Captured status lines have no times. One is sent at the start, and one after each answer.
         if matches!(hook.name(), "SessionStart" | "Stop") {
             let id = hook.session_id();
-            let before = script::read(&view::card(fleet.get(id).unwrap(), fleet.settings()));
+            let before = script::read(&view::card(fleet.get(&id.into()).unwrap(), fleet.settings()));
             fleet.apply(&Event::from_record(&line(lines.next().unwrap().clone(), now, fleet.now())));
-            let card = view::card(fleet.get(id).unwrap(), fleet.settings());
+            let card = view::card(fleet.get(&id.into()).unwrap(), fleet.settings());
             assert_eq!(script::read(&card), before);
             told += &data(&card);
         }
@@ -135,7 +136,7 @@ fn a_cache_goes_cold_at_its_expiry_time_and_the_card_says_so() {
     says(&mut fleet, "2", json!({"prompt_cache": {"warm": true, "ttl": "5m", "expires_at": expires}}));
     fleet.tick(at_seconds("299"));
     let warm = card(&fleet);
-    assert_eq!(fleet.tick(at_seconds("300")), vec![Effect::Changed("s".into())]);
+    assert_eq!(fleet.tick(at_seconds("300")), vec![Effect::Changed(Subject::Session("s".into()))]);
     let cold = card(&fleet);
     assert_eq!((json!(warm.cache.status), json!(cold.cache.status)), (json!("warm"), json!("cold")));
     assert!(warm.rank.default < cold.rank.default, "what can still be answered cheaply comes first");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use flightdeck_core::effort::{EffortChange, EffortRefused};
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::ids::{EffortId, MessageId, SeatId};
+use flightdeck_core::ids::{EffortId, MessageId, SeatId, SeatName};
 use flightdeck_core::limits::{EFFORT_TEXT_BYTES_MAX, HANDOFF_BYTES_MAX};
 use flightdeck_core::log::subject::Subject;
 use flightdeck_core::view;
@@ -13,7 +13,7 @@ use flightdeck_core::view::lens::FleetStatus;
 use flightdeck_core::view::seats::KnownSeatCard;
 use flightdeck_protocol::efforts::*;
 
-use super::efforts::{checked_name, checked_text};
+use super::efforts::{checked_name, checked_seat_name, checked_text};
 use super::{App, AppError, AppReply, Handle};
 use crate::clock;
 use crate::store::MessagesWanted;
@@ -95,12 +95,13 @@ impl Handle<FinishWindow> for App {
 impl Handle<ClaimSeat> for App {
     async fn handle(&self, request: ClaimSeat) -> Result<AppReply<SeatEfforts>, AppError> {
         let ClaimSeat { name: seat, effort, parent } = request;
-        let seat = checked_name("name", &seat)?;
+        let seat = checked_seat_name("name", &seat)?;
         let mut changes = Vec::new();
         if let Some(parent) = &parent {
             let change =
-                EffortChange::SeatParent { seat: seat.clone(), parent: checked_name("parent", parent)? };
-            changes.push((Subject::Seat(SeatId::new(seat.clone())), change));
+                EffortChange::SeatParent { seat: seat.clone(), parent: checked_seat_name("parent", parent)? };
+            // The seat may not have been occupied yet and then has no id, so the subject contains its name.
+            changes.push((Subject::Seat(SeatId::new(seat.as_str())), change));
         }
         let effort = match (effort, parent) {
             (Some(effort), _) => Some(effort),
@@ -117,7 +118,7 @@ impl Handle<ClaimSeat> for App {
 
 impl Handle<ReleaseSeat> for App {
     async fn handle(&self, request: ReleaseSeat) -> Result<AppReply<SeatEfforts>, AppError> {
-        let seat = checked_name("name", &request.name)?;
+        let seat = checked_seat_name("name", &request.name)?;
         let efforts = match request.effort {
             Some(effort) => vec![effort],
             None => self.efforts_of_seat(&seat).await?,
@@ -143,8 +144,8 @@ impl App {
         self.engine.read(read).await?.ok_or_else(none)
     }
 
-    async fn efforts_of_seat(&self, seat: &str) -> Result<Vec<EffortId>, AppError> {
-        let seat = seat.to_owned();
+    async fn efforts_of_seat(&self, seat: &SeatName) -> Result<Vec<EffortId>, AppError> {
+        let seat = seat.clone();
         let read = move |fleet: &Fleet| {
             let of_seat = fleet.efforts().filter(|e| e.is_active() && e.seat.as_ref() == Some(&seat));
             of_seat.map(|effort| effort.id.clone()).collect()
@@ -152,9 +153,9 @@ impl App {
         Ok(self.engine.read(read).await?)
     }
 
-    async fn seat_efforts(&self, name: String) -> Result<AppReply<SeatEfforts>, AppError> {
-        let efforts = self.efforts_of_seat(&name).await?;
-        Ok(SeatEfforts { name, efforts }.into())
+    async fn seat_efforts(&self, seat: SeatName) -> Result<AppReply<SeatEfforts>, AppError> {
+        let efforts = self.efforts_of_seat(&seat).await?;
+        Ok(SeatEfforts { name: seat.into(), efforts }.into())
     }
 }
 
@@ -195,7 +196,7 @@ impl Handle<GetFleetStatus> for App {
 fn seat_statuses(fleet: &Fleet) -> Vec<SeatStatus> {
     let status = |mut seat: KnownSeatCard| {
         let of_session = fleet.effort_of_session(&seat.session_id);
-        let effort = seat.name.as_deref().and_then(|name| fleet.effort_for(Some(name), None)).or(of_session);
+        let effort = seat.name.as_ref().and_then(|name| fleet.effort_for(Some(name), None)).or(of_session);
         let session = fleet.get(&seat.session_id).filter(|_| seat.occupied);
         if let Some(worst) = session.and_then(|session| view::effort::seat_status(fleet, &session.id)) {
             seat.status = worst;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use flightdeck_core::effort::SkillSettings;
+use flightdeck_core::ids::SeatName;
 use flightdeck_core::log::effort_facts::EffortFacts;
 use flightdeck_core::log::record::Record;
 use flightdeck_core::wire::lenient::borrowed_text;
@@ -64,19 +65,25 @@ impl App {
         let title = about.map(str::to_owned);
         tokio::spawn(async move {
             let opted_in = app.files.is_opted_in(config.efforts.clone(), PathBuf::from(&dir)).await;
-            if opted_in && !app.works_on(&dir, seat.as_deref(), &skill).await {
-                app.open_effort(StartEffort { dir, skill, seat, title, ..StartEffort::default() }).await;
+            if opted_in && !app.works_on(&dir, seat.as_ref(), &skill).await {
+                app.open_effort(StartEffort {
+                    dir,
+                    skill,
+                    seat: seat.map(String::from),
+                    title,
+                    ..StartEffort::default()
+                })
+                .await;
             }
         });
     }
 
     /// Whether the effort that applies here is of this skill. Then the command continues it and starts no other one.
-    async fn works_on(&self, dir: &str, seat: Option<&str>, skill: &str) -> bool {
+    async fn works_on(&self, dir: &str, seat: Option<&SeatName>, skill: &str) -> bool {
         let real = self.real_dirs.find(dir).await;
-        let (dir, seat, skill) =
-            (real.unwrap_or_else(|| dir.to_owned()), seat.map(str::to_owned), skill.to_owned());
+        let (dir, seat, skill) = (real.unwrap_or_else(|| dir.to_owned()), seat.cloned(), skill.to_owned());
         let same = self.engine.read(move |fleet| {
-            fleet.effort_for(seat.as_deref(), Some(&dir)).is_some_and(|effort| effort.skill == skill)
+            fleet.effort_for(seat.as_ref(), Some(&dir)).is_some_and(|effort| effort.skill == skill)
         });
         same.await.unwrap_or(true)
     }

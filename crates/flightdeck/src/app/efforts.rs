@@ -6,7 +6,7 @@ use flightdeck_core::effort::{
     Effort, EffortChange, EffortOpening, EffortRefused, INJECTED_WITHOUT_FILE_CHARS_MAX, Lifecycle,
     SkillPhase, SkillSettings, WorkstreamAbout,
 };
-use flightdeck_core::ids::EffortId;
+use flightdeck_core::ids::{EffortId, SeatName};
 use flightdeck_core::limits::{
     ASSIGNMENT_TITLE_CHARS_MAX, EFFORT_PHASES_MAX, EFFORT_TEXT_BYTES_MAX, HANDOFF_BYTES_MAX, KEYWORDS_MAX,
     NAME_CHARS_MAX, PATH_CHARS_MAX, PRELOADS_MAX,
@@ -57,7 +57,7 @@ impl App {
             workstream: dir,
             skill,
             mode: mode.map(|mode| checked_name("mode", &mode)).transpose()?,
-            seat: seat.map(|seat| checked_name("seat", &seat)).transpose()?,
+            seat: seat.map(|seat| checked_seat_name("seat", &seat)).transpose()?,
             title: title.map(|title| one_line(&title, ASSIGNMENT_TITLE_CHARS_MAX)),
             settings,
             about,
@@ -215,7 +215,7 @@ fn matches_request(card: &EffortCard, request: &ListEfforts) -> bool {
     let is_below = |dir: &String| Path::new(dir).starts_with(&card.workstream);
     request.dir.as_ref().is_none_or(is_below)
         && request.skill.as_ref().is_none_or(|skill| *skill == card.skill)
-        && request.seat.as_ref().is_none_or(|seat| card.seat.as_ref() == Some(seat))
+        && request.seat.as_ref().is_none_or(|seat| card.seat.as_deref() == Some(seat))
 }
 
 impl Handle<GetEffort> for App {
@@ -356,6 +356,10 @@ pub(super) fn checked_name(field: &str, value: &str) -> Result<String, AppError>
         1..=NAME_CHARS_MAX => Ok(line),
         _ => Err(AppError::Invalid(format!("`{field}` must have 1 to {NAME_CHARS_MAX} characters"))),
     }
+}
+
+pub(super) fn checked_seat_name(field: &str, value: &str) -> Result<SeatName, AppError> {
+    checked_name(field, value).map(SeatName::new)
 }
 
 /// A longer text of a request.

@@ -7,7 +7,7 @@ use flightdeck_core::effort::{
     Carries, CarriesFiles, ContextWindow, Effort, EffortChange, EffortRefused, HookQuestion, Judged,
 };
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::ids::{AgentId, AskId, InjectionId, MessageId, SessionId, WindowId};
+use flightdeck_core::ids::{AgentId, AskId, InjectionId, MessageId, SeatName, SessionId, WindowId};
 use flightdeck_core::log::record::{EventId, Record, Verbatim};
 use flightdeck_core::log::subject::Subject;
 use flightdeck_core::time::Timestamp;
@@ -52,7 +52,7 @@ pub struct ScriptHook {
     session_id: SessionId,
     agent_id: Option<AgentId>,
     at: Timestamp,
-    seat: Option<String>,
+    seat: Option<SeatName>,
     /// The process of the client.
     client: Option<u32>,
     windows_before: Vec<WindowId>,
@@ -454,14 +454,14 @@ impl App {
     /// Tells the seat above this one, by a message and a text for its agent. Returns the name of that seat.
     pub(super) async fn signal_parent(
         &self,
-        seat: &str,
+        seat: &SeatName,
         who: &str,
         team: &str,
     ) -> Result<Option<String>, AppError> {
-        let seat = seat.to_owned();
+        let seat = seat.clone();
         let parent = self.engine.read(move |fleet| {
             let parent = fleet.parent_of_seat(&seat)?;
-            Some((parent.to_owned(), fleet.effort_for(Some(parent), None)?.id.clone()))
+            Some((parent.clone(), fleet.effort_for(Some(parent), None)?.id.clone()))
         });
         let Some((parent, effort)) = parent.await? else { return Ok(None) };
         let text = format!("Teammate {who} of team {team} has nothing to do.");
@@ -475,7 +475,7 @@ impl App {
             }
             other => other?,
         }
-        Ok(Some(parent))
+        Ok(Some(parent.into()))
     }
 
     /// Directives that apply to a file which the agent touched: the effort gives each once in a window.

@@ -197,7 +197,13 @@ mod tests {
     /// A hold that has just timed out and reported it to the engine.
     async fn at_the_deadline(holds: &Arc<HeldHooks>) -> (AskId, tokio::task::JoinHandle<Option<Bytes>>) {
         let (inputs, mut heard) = mpsc::channel(4);
-        let mut record = Record::noticed_here(Source::Hook, "PermissionRequest", "s", Map::new(), EventId(1));
+        let mut record = Record::noticed_here(
+            Source::Hook,
+            "PermissionRequest",
+            SessionId::from("s"),
+            Map::new(),
+            EventId(1),
+        );
         let mut hold =
             holds.open(&mut record, &HoldRules::new(60), &EngineHandle::with_inputs(inputs)).unwrap();
         let ask_id = hold.ask_id().clone();

@@ -40,8 +40,12 @@ pub(super) fn run(args: &FleetStatusArgs, paths: &Paths, out: &mut Out) -> anyho
 
 fn row(of: &SeatStatus) -> String {
     let seat = &of.seat;
-    let place =
-        seat.name.clone().or_else(|| seat.pane.clone()).or_else(|| seat.pid.map(|pid| format!("pid {pid}")));
+    let place = seat
+        .name
+        .clone()
+        .map(String::from)
+        .or_else(|| seat.pane.clone())
+        .or_else(|| seat.pid.map(|pid| format!("pid {pid}")));
     let place = place.unwrap_or_else(|| seat.id.to_string());
     let effort = match (&of.skill, &of.phase) {
         (Some(skill), Some(phase)) => format!("  {skill}, {phase}"),

@@ -155,7 +155,7 @@ mod tests {
     fn card_with(id: &str, pid: u32, seat: Option<&str>) -> Card {
         let mut card = card(id, StateName::Idle, "Waiting for your next prompt", 5);
         card.seat.pid = Some(pid);
-        card.seat.name = seat.map(str::to_owned);
+        card.seat.name = seat.map(Into::into);
         card
     }
 

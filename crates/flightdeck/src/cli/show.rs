@@ -129,7 +129,7 @@ pub(super) fn lines(out: &Out, card: &Card, now: Timestamp) -> String {
             })
         }),
     );
-    line("seat", card.seat.name.clone());
+    line("seat", card.seat.name.clone().map(String::from));
     line("pane", card.seat.pane.clone());
     line("pid", card.seat.pid.map(|p| p.to_string()));
     for process in Some(&card.processes).filter(|processes| processes.len() > 1).into_iter().flatten() {

@@ -47,7 +47,7 @@ impl BoardMirror {
         self.cards.values()
     }
 
-    pub fn card(&self, id: &str) -> Option<&Card> {
+    pub fn card(&self, id: &SessionId) -> Option<&Card> {
         self.cards.get(id)
     }
 

@@ -29,7 +29,7 @@ fn card(id: &str, title: &str) -> Card {
     let draft = HookDraft { name_in_path: None, payload, env: serde_json::Map::new(), bytes: 0 };
     let mut fleet = Fleet::new(FoldSettings::default());
     fleet.apply(&Event::from_record(&draft.into_record(EventId(1)).unwrap()));
-    view::card(fleet.get(id).unwrap(), fleet.settings())
+    view::card(fleet.get(&id.into()).unwrap(), fleet.settings())
 }
 
 fn encoded(card: &Card) -> Bytes {
@@ -143,7 +143,7 @@ fn a_gap_makes_the_mirror_stale_until_the_next_snapshot() {
     let mut mirror = BoardMirror::default();
     mirror.apply(Change::SessionDiscovered { session: Box::new(card("a", "one")) });
     mirror.apply(Change::Gap {});
-    assert!(mirror.is_stale() && mirror.card("a").is_some());
+    assert!(mirror.is_stale() && mirror.card(&"a".into()).is_some());
     let board = Snapshot { boot: "b".into(), n: 1, sessions: vec![card("b", "two")] };
     mirror.apply(Change::Snapshot(board.clone()));
     assert_mirrors(&mirror, &board);

@@ -244,6 +244,7 @@ fn add_to<T: DeserializeOwned>(rows: &mut Vec<T>, body: &str) -> Result<(), Stri
 
 #[cfg(test)]
 mod tests {
+    use flightdeck_core::ids::SessionId;
     use flightdeck_core::log::event::Event;
     use flightdeck_core::log::record::Record;
 
@@ -285,7 +286,7 @@ mod tests {
     fn records() -> Vec<Record> {
         let later = FoldSettings::default().done_keeps.0 + 60_000;
         let mut other = hook_at("SessionStart", later);
-        other.subject = "other".into();
+        other.subject = SessionId::from("other").into();
         vec![hook_at("UserPromptSubmit", 1), hook_at("SessionEnd", 2), other]
     }
 

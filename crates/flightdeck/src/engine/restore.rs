@@ -292,7 +292,7 @@ mod tests {
             .enumerate()
             .map(|(n, mut record)| {
                 if n == 2 {
-                    record.subject = "other".into();
+                    record.subject = SessionId::from("other").into();
                 }
                 record
             })

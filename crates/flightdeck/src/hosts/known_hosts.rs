@@ -339,12 +339,16 @@ fn percent(left: u64, of: u64) -> u8 {
 mod tests {
     use super::*;
     use crate::hosts::wire::LogHead;
+    use flightdeck_core::ids::SessionId;
     use flightdeck_core::log::record::{EventId, Record, Source};
     use flightdeck_protocol::hosts::HostKind;
 
     fn message(host: &str, n: u64, log: &str) -> LogMessage {
         let head = LogHead { host: host.into(), n, log: log.into(), seq: n };
-        LogMessage::new(head, Record::noticed_here(Source::Hook, "Stop", "s", Default::default(), EventId(1)))
+        LogMessage::new(
+            head,
+            Record::noticed_here(Source::Hook, "Stop", SessionId::from("s"), Default::default(), EventId(1)),
+        )
     }
 
     fn presence(at: i64, backlog: u64, forwarded: u64) -> HostPresence {

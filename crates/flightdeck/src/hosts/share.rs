@@ -178,11 +178,13 @@ const WORDS_IN_A_NAME_MAX: usize = 3;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flightdeck_core::ids::SessionId;
     use flightdeck_core::log::record::EventId;
 
     fn reduced(payload: Value) -> Value {
         let Value::Object(payload) = payload else { unreachable!() };
-        let mut record = Record::noticed_here(Source::Hook, "PreToolUse", "s", payload, EventId(1));
+        let mut record =
+            Record::noticed_here(Source::Hook, "PreToolUse", SessionId::from("s"), payload, EventId(1));
         record.envelope.project_dir = Some("/home/person/SECRET/api".into());
         record.envelope.tmux_socket = Some("/tmp/SECRET".into());
         PayloadFilter::new("salt").reduce(&mut record);

@@ -247,7 +247,7 @@ mod tests {
             record.seq = n as u64 + 1;
             fleet.apply(&Event::from_record(&record));
         }
-        view::card(fleet.get("s").unwrap(), fleet.settings())
+        view::card(fleet.get(&"s".into()).unwrap(), fleet.settings())
     }
 
     fn asks(card: &Card) -> NoteLine {

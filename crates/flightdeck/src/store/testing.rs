@@ -86,7 +86,7 @@ fn any_envelope() -> impl Strategy<Value = Envelope> {
         .prop_map(|(pid, pane, seat, has_fired_at)| Envelope {
             pid,
             pane,
-            seat,
+            seat: seat.map(Into::into),
             has_fired_at,
             ..Envelope::default()
         })

@@ -36,7 +36,7 @@ impl Alone {
         stamp(&mut record, Timestamp::from_millis(hook.t_ms), self.fleet.now());
         record.seq = self.seq;
         let _ = self.fleet.apply(&Event::from_record(&record));
-        let card = self.fleet.get(hook.session_id()).map(|s| view::card(s, self.fleet.settings()));
+        let card = self.fleet.get(&hook.session_id().into()).map(|s| view::card(s, self.fleet.settings()));
         serde_json::to_value(card).unwrap()
     }
 }

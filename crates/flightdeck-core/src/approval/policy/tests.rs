@@ -1,4 +1,5 @@
 use super::*;
+use crate::ids::SessionId;
 use crate::log::record::{EventId, Record, Source};
 use expect_test::{Expect, expect};
 use serde_json::{Map, Value, json};
@@ -10,7 +11,7 @@ fn policy(rules: Value) -> Policy {
 fn asked(tool: &str, input: Value) -> Record {
     let payload = json!({"tool_name": tool, "tool_input": input, "cwd": "/work/api/src"});
     let Value::Object(payload) = payload else { unreachable!() };
-    Record::noticed_here(Source::Hook, "PermissionRequest", "s", payload, EventId(1))
+    Record::noticed_here(Source::Hook, "PermissionRequest", SessionId::from("s"), payload, EventId(1))
 }
 
 fn said(policy: &Policy, record: &Record) -> String {
@@ -229,7 +230,8 @@ fn questions_plans_and_forms_are_left_to_the_person() {
     let not = "not the policy's to answer";
     assert_eq!(said(&policy, &asked("AskUserQuestion", json!({"questions": []}))), not);
     assert_eq!(said(&policy, &asked("ExitPlanMode", json!({"plan": "x"}))), not);
-    let form = Record::noticed_here(Source::Hook, "Elicitation", "s", Map::new(), EventId(1));
+    let form =
+        Record::noticed_here(Source::Hook, "Elicitation", SessionId::from("s"), Map::new(), EventId(1));
     assert_eq!(said(&policy, &form), not);
 }
 

@@ -12,7 +12,7 @@ use flightdeck_core::effort::{
     Carries, EffortChange, EffortOpening, GivenByVerdict, Judged, SkillPhase, SkillSettings, WorkstreamAbout,
 };
 use flightdeck_core::fleet::{Effect, Fleet};
-use flightdeck_core::ids::EffortId;
+use flightdeck_core::ids::{EffortId, SeatName};
 use flightdeck_core::limits::{EFFORT_ENDED_WINDOWS_MAX, INJECTION_CHARS_MAX};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook::stamp;
@@ -63,7 +63,7 @@ impl Case {
             workstream: dir.to_owned(),
             skill: "implement".to_owned(),
             mode: None,
-            seat: seat.map(str::to_owned),
+            seat: seat.map(SeatName::from),
             title: None,
             settings,
             about: WorkstreamAbout::default(),
@@ -119,7 +119,7 @@ impl Case {
     }
 
     fn written_given(&mut self, given: GivenByVerdict) {
-        self.change("s".into(), EffortChange::VerdictGiven(given)).unwrap();
+        self.change(Subject::Session("s".into()), EffortChange::VerdictGiven(given)).unwrap();
     }
 
     fn card(&self, id: &EffortId) -> EffortCard {

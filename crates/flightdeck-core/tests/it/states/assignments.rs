@@ -27,7 +27,9 @@ fn fleet(script: &str) -> Fleet {
 
 /// `awaiting_input asked "fix it" 2 turns · worked 5 waited 7`, as of `now`.
 fn told_at(fleet: &Fleet, id: &str, now: Timestamp) -> String {
-    let Some(a) = fleet.get(id).and_then(|session| session.assignment()) else { return "none".to_owned() };
+    let Some(a) = fleet.get(&id.into()).and_then(|session| session.assignment()) else {
+        return "none".to_owned();
+    };
     let reason = a.reason.map(|reason| format!(" {}", reason.as_str())).unwrap_or_default();
     let outcome = a.outcome.map(|outcome| format!(" {}", outcome.as_str())).unwrap_or_default();
     let inferred = if a.inferred { " inferred" } else { "" };
@@ -54,7 +56,7 @@ fn check(script: &str, expect: Expect) {
 
 /// Actor, intent and text of each message.
 fn messages(fleet: &Fleet) -> Vec<String> {
-    let assignment = fleet.get("s").unwrap().assignment().unwrap();
+    let assignment = fleet.get(&"s".into()).unwrap().assignment().unwrap();
     let message = |m: &flightdeck_core::assignment::AssignmentMessage| {
         format!("{:?} {}: {}", m.actor, m.intent.as_str(), m.text)
     };
@@ -101,7 +103,7 @@ fn the_last_message_decides_at_the_end_of_a_turn() {
     let unclear = fleet(&format!("{turn}\n 5 Stop last_assistant_message=The~port~is~8080."));
     expect![[r#"complete completed "fix it" 1 turns · worked 5 waited 0"#]]
         .assert_eq(&assignment_text(&unclear));
-    let last = unclear.get("s").unwrap().assignment().unwrap().last_intent.clone().unwrap();
+    let last = unclear.get(&"s".into()).unwrap().assignment().unwrap().last_intent.clone().unwrap();
     assert!(last.confidence < 0.5, "{last:?}");
     check(
         &format!("{turn}\n 5 Stop"),
@@ -113,7 +115,7 @@ fn the_last_message_decides_at_the_end_of_a_turn() {
 fn a_prompt_after_completion_opens_another() {
     let fleet = fleet(&format!("0 UserPromptSubmit prompt=a\n 1 {DONE}\n 9 UserPromptSubmit prompt=b"));
     expect![[r#"commanded "b" 1 turns · worked 0 waited 0"#]].assert_eq(&assignment_text(&fleet));
-    assert_eq!(fleet.get("s").unwrap().assignment().unwrap().id, format!("a-{:032x}", 3));
+    assert_eq!(fleet.get(&"s".into()).unwrap().assignment().unwrap().id, format!("a-{:032x}", 3));
 }
 
 #[test]

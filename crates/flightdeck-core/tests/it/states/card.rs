@@ -161,7 +161,7 @@ fn subagents_have_three_state_words_their_session_and_a_duration() {
 fn each_pane_of_a_session_has_a_status_until_the_session_leaves_it() {
     let mut fleet = Fleet::new(FoldSettings::default());
     let told = |fleet: &Fleet| {
-        let panes = pane_statuses(fleet.get("s").unwrap()).into_iter();
+        let panes = pane_statuses(fleet.get(&"s".into()).unwrap()).into_iter();
         panes.map(|(key, status)| format!("{} {} {status:?}", key.tmux_socket, key.pane)).collect::<Vec<_>>()
     };
     tell(&mut fleet, "0 UserPromptSubmit prompt=a pid=7");

@@ -76,7 +76,7 @@ fn the_card_and_the_explanation_name_rule_and_line() {
     let found = card(&fleet, "s").intent.unwrap();
     assert_eq!((found.intent, found.evidence.rule), (Intent::Question, IntentRule::AsksThePerson));
     assert_eq!(found.evidence.line, "Should I keep a.rs or b.rs?");
-    let why = explain(fleet.get("s").unwrap());
+    let why = explain(fleet.get(&"s".into()).unwrap());
     assert_eq!(why.intent, Some(found));
     assert_eq!(why.label, "Asks: Should I keep a.rs or b.rs?");
 }

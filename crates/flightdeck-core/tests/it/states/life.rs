@@ -21,11 +21,11 @@ fn an_ended_session_is_done_at_once_and_only_a_start_brings_it_back() {
 fn done_keeps_a_card_for_half_an_hour_and_a_late_hook_makes_no_ghost() {
     let mut fleet = Fleet::new(FoldSettings::default());
     tell(&mut fleet, "0 SessionStart source=startup\n 10 SessionEnd reason=other\n 1809 tick");
-    assert!(fleet.get("s").is_some());
+    assert!(fleet.get(&"s".into()).is_some());
     tell(&mut fleet, "1811 PostToolUse tool_name=Bash tool_use_id=a");
-    assert!(fleet.get("s").is_none(), "a late hook made a ghost");
+    assert!(fleet.get(&"s".into()).is_none(), "a late hook made a ghost");
     tell(&mut fleet, "1812 SessionStart source=resume");
-    assert!(fleet.get("s").is_some());
+    assert!(fleet.get(&"s".into()).is_some());
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn done_counts_from_the_end_itself_also_if_it_was_stored_late() {
     let on_board = |script: &str| {
         let mut fleet = Fleet::new(FoldSettings::default());
         tell(&mut fleet, script);
-        fleet.get("s").is_some()
+        fleet.get(&"s".into()).is_some()
     };
     // Twenty minutes in the spool: ten are left.
     let spooled = "0@0 SessionStart source=startup\n 1210@10 SessionEnd reason=other";
@@ -146,7 +146,7 @@ fn the_overview_tells_of_sessions_that_left_the_board_and_nothing_of_what_was_fo
         20 SessionEnd reason=exit",
     );
     let _ = fleet.tick(at_seconds("20") + FoldSettings::default().done_keeps);
-    assert!(fleet.get("s").is_none());
+    assert!(fleet.get(&"s".into()).is_none());
     let rows = flightdeck_core::view::fleet_history::history(&fleet, at_seconds("5")).sessions;
     let spans: Vec<_> = rows[0].spans.iter().map(|s| (s.from, s.to, s.label.as_str())).collect();
     assert_eq!(spans[0], (at_seconds("0"), Some(at_seconds("10")), "Working"));

@@ -149,7 +149,7 @@ fn what_two_hooks_tell_counts_once() {
         }
         let (a, b) = (card(&single, "s"), card(&double, "s"));
         assert_eq!((read(&a), a.turn_count), (read(&b), b.turn_count), "{}", lines[upto - 1]);
-        let needs = |fleet: &Fleet| fleet.get("s").unwrap().main.ledger.needs().len();
+        let needs = |fleet: &Fleet| fleet.get(&"s".into()).unwrap().main.ledger.needs().len();
         assert_eq!(needs(&single), needs(&double), "{}", lines[upto - 1]);
         assert_eq!((a.progress_items.len(), a.asks.len()), (b.progress_items.len(), b.asks.len()));
     }

@@ -283,10 +283,10 @@ fn labels(fleet: &Fleet) -> Vec<String> {
 fn the_card_names_its_processes_and_explain_the_one_it_is_about() {
     let fleet = after(&[FIRST_BLOCKED, SECOND_STARTS]);
     assert_eq!(labels(&fleet), ["7 %1 Permission for Bash (shown)", "8 %2 Ready"]);
-    let why = view::explain::explain(fleet.get("s").unwrap());
+    let why = view::explain::explain(fleet.get(&"s".into()).unwrap());
     assert_eq!(why.processes, card(&fleet, "s").processes);
     let fleet = after(&[FIRST_BLOCKED, SECOND_STARTS, "5 gone 7@1"]);
-    let why = view::explain::explain(fleet.get("s").unwrap());
+    let why = view::explain::explain(fleet.get(&"s".into()).unwrap());
     let steps: Vec<_> =
         why.history.iter().map(|s| format!("{} → {}", s.from.as_str(), s.to.as_str())).collect();
     expect![[r#"

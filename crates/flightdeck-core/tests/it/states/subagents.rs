@@ -175,5 +175,5 @@ fn the_folder_and_the_mode_of_a_subagent_are_not_those_of_the_session() {
          3 PreToolUse tool_name=Bash tool_use_id=1 agent_id=x agent_type=Explore permission_mode=acceptEdits cwd=/w/other",
     );
     assert_eq!(card(&fleet, "s").permission_mode.as_deref(), Some("default"));
-    assert_eq!(fleet.get("s").unwrap().cwd.as_deref(), Some("/w/api"));
+    assert_eq!(fleet.get(&"s".into()).unwrap().cwd.as_deref(), Some("/w/api"));
 }

@@ -217,7 +217,7 @@ fn after_a_refusal_inside_a_subagent_a_prompt_drops_the_call_it_ran_in() {
          3 PermissionRequest tool_name=Bash agent_id=x agent_type=Explore prompt_id=1
          9 UserPromptSubmit prompt=b prompt_id=2",
     );
-    assert!(!fleet.get("s").unwrap().main.ledger.has_open_call());
+    assert!(!fleet.get(&"s".into()).unwrap().main.ledger.has_open_call());
 }
 
 #[test]

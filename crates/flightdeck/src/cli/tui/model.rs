@@ -367,7 +367,7 @@ impl Model {
     }
 
     pub(super) fn selected_card(&self) -> Option<&Card> {
-        self.board.card(self.selected.as_ref()?.as_str())
+        self.board.card(self.selected.as_ref()?)
     }
 
     pub(super) fn selected_at(&self) -> usize {

@@ -53,7 +53,7 @@ fn put_one(tx: &Transaction<'_>, effort: &Effort) -> Result<()> {
         effort.ordinal,
         lifecycle_name(effort.lifecycle),
         effort.phase().map(|phase| phase.name.as_str()),
-        effort.seat,
+        effort.seat.as_deref(),
         effort.started_at.as_millis(),
         effort.finished_at.map(Timestamp::as_millis),
         to_db(effort.seq),

@@ -38,7 +38,7 @@ fn update(bench: &mut Bench, card: Card) {
 fn five() -> Vec<Card> {
     let mut cards: Vec<Card> = ["a", "b", "c", "d", "e"].map(permission).into();
     for card in &mut cards {
-        card.seat.name = Some(format!("seat-{}", card.id));
+        card.seat.name = Some(format!("seat-{}", card.id).into());
     }
     cards
 }
@@ -55,7 +55,7 @@ fn tests_of(packages: &[&str]) -> Vec<Card> {
             json!({ "tool_input": input, "suggestions": [rule] }),
         );
         card.status.reason = Some("Permission for Bash".to_owned());
-        card.seat.name = Some(format!("seat-{package}"));
+        card.seat.name = Some(format!("seat-{package}").into());
         card
     };
     packages.iter().map(card).collect()

@@ -33,7 +33,7 @@ pub(crate) fn card(id: &str, state: StateName, label: &str, seconds: i64) -> Car
     let draft = HookDraft { name_in_path: None, payload, env: Map::new(), bytes: 0 };
     let mut fleet = Fleet::new(FoldSettings::default());
     fleet.apply(&Event::from_record(&draft.into_record(EventId(1)).unwrap()));
-    let mut card = view::card(fleet.get(id).unwrap(), fleet.settings());
+    let mut card = view::card(fleet.get(&id.into()).unwrap(), fleet.settings());
     card.agent_state.state = state;
     card.agent_state.group = state.group();
     card.agent_state.role = state.role();
@@ -211,7 +211,7 @@ pub(crate) fn fleet() -> Vec<Card> {
         card.git_branch = Some("fix/keyboard-traps".to_owned());
         card.project.name = ["storefront", "payments", "ログイン"][n % 3].to_owned();
         card.project.worktree = (n % 4 == 1).then(|| "a11y".to_owned());
-        card.seat.name = Some(format!("seat-{n}"));
+        card.seat.name = Some(format!("seat-{n}").into());
     }
     cards[0].title = Some("キーボードの操作を直す 🦀 and keep every test green".to_owned());
     cards[8].sub_agents = vec![
