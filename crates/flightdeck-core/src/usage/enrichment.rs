@@ -19,10 +19,10 @@ use crate::text;
 use crate::time::{Millis, Timestamp};
 use crate::usage::price::{Bill, PriceTable, Usage};
 use crate::usage::session_files::SessionFiles;
+use crate::wire::billed_usage::{BilledUsage, MessageKey, Unreadable};
 use crate::wire::client_notices::is_client_notice;
-use crate::wire::transcript::{
-    BilledUsage, CacheClass, Edited, LineKind, MessageKey, Todos, ToolResult, TranscriptLine, Unreadable,
-};
+use crate::wire::tool_result::{Edited, Todos, ToolResult};
+use crate::wire::transcript::{CacheClass, LineKind, TranscriptLine};
 
 /// Which of a session's files a line is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::usage::price::Nanos;
-use crate::wire::transcript::billed_usage;
+use crate::wire::billed_usage::billed_usage;
 
 /// A session's files in the corpus: the main one, and its subagents' by id.
 fn sessions(scenario: &CapturedScenario) -> Vec<(PathBuf, Vec<(String, PathBuf)>)> {

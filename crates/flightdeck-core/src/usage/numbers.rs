@@ -76,7 +76,7 @@ pub fn thinned(points: Vec<Point>) -> Vec<Point> {
 mod tests {
     use super::*;
     use crate::usage::price::Usage;
-    use crate::wire::transcript::MessageKey;
+    use crate::wire::billed_usage::MessageKey;
 
     fn message(n: u128, at: i64, agent: &str, model: &str, output: u64) -> CountedMessage {
         CountedMessage {

@@ -1,6 +1,10 @@
 //! Walks JSON without building a tree, for lines of which only a few fields matter.
 //!
-//! Every function returns `None` if the text is not valid. The caller then treats the line as unreadable.
+//! Every function returns `None` if the text is not valid JSON. The caller then treats the line as unreadable.
+
+use std::borrow::Cow;
+
+use crate::time::Timestamp;
 
 /// A position in a JSON text.
 #[derive(Clone, Copy, Debug)]
@@ -159,6 +163,34 @@ impl<'a> Scan<'a> {
             }
         }
     }
+}
+
+/// A JSON string, unescaped. Bytes that are not UTF-8 become `\u{fffd}`.
+pub(super) fn string(json: &[u8]) -> Option<Cow<'_, str>> {
+    let inner = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    if memchr::memchr(b'\\', inner).is_none() {
+        return Some(String::from_utf8_lossy(inner));
+    }
+    serde_json::from_str(&String::from_utf8_lossy(json)).ok().map(Cow::Owned)
+}
+
+/// A text field of an object.
+pub(super) fn text_field<'a>(object: &'a [u8], name: &[u8]) -> Option<Cow<'a, str>> {
+    let mut found = None;
+    Scan::new(object).members(|s, key| {
+        if key == name {
+            found = string(s.value()?);
+        } else {
+            s.skip()?;
+        }
+        Some(true)
+    })?;
+    found
+}
+
+/// A timestamp as the client writes it.
+pub(super) fn timestamp(text: &[u8]) -> Option<Timestamp> {
+    Timestamp::parse(std::str::from_utf8(text).ok()?)
 }
 
 #[cfg(test)]

@@ -1,188 +1,12 @@
-//! One line of a transcript. Most lines and most bytes are skipped without being parsed into values.
-//!
-//! [`billed_usage`] reads only the usage, for history; [`TranscriptLine::parse`] reads everything a card shows, for live sessions.
-//! Both are lenient: an unknown type, a missing field or another shape is ignored.
+//! One line of a transcript, with everything that a card shows, for live sessions. Most lines and most bytes are skipped without
+//! being parsed into values. Reading is lenient: an unknown type, a missing field or another shape is ignored.
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
+use super::billed_usage::{BilledUsage, Unreadable, billed_usage};
+use super::scan::{Scan, string, text_field, timestamp};
+use super::tool_result::{ToolResult, tool_result};
 use crate::time::Timestamp;
-use crate::wire::scan::Scan;
-use crate::wire::tokens::{FAST, SYNTHETIC_MODEL, Usage};
-
-/// Identifies one message by the line's `message.id` and `requestId`, which a fork copies. 128 bits make a collision among a
-/// billion messages improbable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MessageKey(pub u128);
-
-impl MessageKey {
-    pub fn new(message_id: &[u8], request_id: &[u8]) -> Self {
-        let mut sums = [0xcbf2_9ce4_8422_2325_u64, 0x9ae1_6a3b_2f90_404f];
-        for bytes in [message_id, request_id] {
-            add_field(&mut sums, bytes.len() as u64);
-            for chunk in bytes.chunks(8) {
-                let mut word = [0; 8];
-                word[..chunk.len()].copy_from_slice(chunk);
-                add_field(&mut sums, u64::from_le_bytes(word));
-            }
-        }
-        Self((u128::from(sums[0]) << 64) | u128::from(sums[1]))
-    }
-}
-
-/// Each step is a bijection of each sum.
-fn add_field(sums: &mut [u64; 2], word: u64) {
-    sums[0] = (sums[0] ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-    sums[1] = (sums[1] ^ word).wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(31);
-}
-
-/// The billed usage of an assistant line. The lines of one message repeat it; the last one counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BilledUsage<'a> {
-    pub key: MessageKey,
-    pub model: &'a str,
-    pub at: Option<Timestamp>,
-    pub usage: Usage,
-    /// Answered at the faster speed, which has a price of its own.
-    pub fast: bool,
-    pub cwd: Option<&'a [u8]>,
-}
-
-impl<'a> BilledUsage<'a> {
-    /// The name of the model in the price table.
-    pub fn charged_as(&self) -> Cow<'a, str> {
-        if self.fast { Cow::Owned(format!("{}{FAST}", self.model)) } else { Cow::Borrowed(self.model) }
-    }
-
-    /// The working directory, unescaped.
-    pub fn cwd(&self) -> Option<Cow<'a, str>> {
-        let raw = String::from_utf8_lossy(self.cwd?);
-        if !raw.contains('\\') {
-            return Some(raw);
-        }
-        serde_json::from_str(&format!("\"{raw}\"")).ok().map(Cow::Owned)
-    }
-}
-
-/// `Ok(None)`: the line has no usage. `Err`: the line is not whole JSON.
-pub fn billed_usage(line: &[u8]) -> Result<Option<BilledUsage<'_>>, Unreadable> {
-    let mut wire = AssistantWire::default();
-    let mut other = false;
-    let walked = Scan::new(line).members(|s, key| {
-        match key {
-            b"type" => {
-                other = s.text()? != Some(b"assistant");
-                return Some(!other);
-            }
-            // Only attachment lines have this field, and it is most of the line.
-            b"attachment" => {
-                other = true;
-                return Some(false);
-            }
-            b"message" if s.first_byte()? == b'{' => wire.message(s)?,
-            b"requestId" => wire.request_id = s.text()?,
-            b"timestamp" => wire.timestamp = s.text()?,
-            b"uuid" => wire.uuid = s.text()?,
-            b"cwd" => wire.cwd = s.text()?,
-            _ => s.skip()?,
-        }
-        Some(true)
-    });
-    match (other, walked) {
-        (true, _) => Ok(None),
-        (false, Some(())) => Ok(wire.billed_usage(line)),
-        (false, None) => Err(Unreadable),
-    }
-}
-
-/// The line is not whole JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the line is not whole JSON")]
-pub struct Unreadable;
-
-#[derive(Default)]
-struct AssistantWire<'a> {
-    message_id: Option<&'a [u8]>,
-    model: Option<&'a [u8]>,
-    usage: Option<Usage>,
-    fast: bool,
-    request_id: Option<&'a [u8]>,
-    timestamp: Option<&'a [u8]>,
-    uuid: Option<&'a [u8]>,
-    cwd: Option<&'a [u8]>,
-}
-
-impl<'a> AssistantWire<'a> {
-    fn message(&mut self, s: &mut Scan<'a>) -> Option<()> {
-        s.members(|s, key| {
-            match key {
-                b"id" => self.message_id = s.text()?,
-                b"model" => self.model = s.text()?,
-                b"usage" if s.first_byte()? == b'{' => {
-                    let (usage, fast) = usage(s)?;
-                    (self.usage, self.fast) = (Some(usage), fast);
-                }
-                _ => s.skip()?,
-            }
-            Some(true)
-        })
-    }
-
-    fn billed_usage(self, line: &'a [u8]) -> Option<BilledUsage<'a>> {
-        let usage = self.usage.filter(|u| !u.is_zero())?;
-        let model = std::str::from_utf8(self.model?).ok()?;
-        if model == SYNTHETIC_MODEL {
-            return None;
-        }
-        // A line without ids is its own message; copies have the same uuid.
-        let id = self.message_id.or(self.uuid).unwrap_or(line);
-        Some(BilledUsage {
-            key: MessageKey::new(id, self.request_id.unwrap_or_default()),
-            model,
-            at: self.timestamp.and_then(timestamp),
-            usage,
-            fast: self.fast,
-            cwd: self.cwd,
-        })
-    }
-}
-
-/// The usage, and whether at the faster speed.
-fn usage(s: &mut Scan<'_>) -> Option<(Usage, bool)> {
-    let mut usage = Usage::default();
-    let (mut written, mut fast) = (0, false);
-    s.members(|s, key| {
-        match key {
-            b"input_tokens" => usage.input = s.count()?,
-            b"output_tokens" => usage.output = s.count()?,
-            b"cache_read_input_tokens" => usage.cache_read = s.count()?,
-            b"cache_creation_input_tokens" => written = s.count()?,
-            b"speed" => fast = s.value()? == b"\"fast\"",
-            b"cache_creation" if s.first_byte()? == b'{' => s.members(|s, key| {
-                match key {
-                    b"ephemeral_5m_input_tokens" => usage.cache_write_5m = s.count()?,
-                    b"ephemeral_1h_input_tokens" => usage.cache_write_1h = s.count()?,
-                    _ => s.skip()?,
-                }
-                Some(true)
-            })?,
-            b"server_tool_use" if s.first_byte()? == b'{' => s.members(|s, key| {
-                match key {
-                    b"web_search_requests" => usage.web_searches = s.count()?,
-                    _ => s.skip()?,
-                }
-                Some(true)
-            })?,
-            _ => s.skip()?,
-        }
-        Some(true)
-    })?;
-    // Older clients do not report the cache class: only five minutes existed.
-    let classed = usage.cache_write_5m + usage.cache_write_1h;
-    usage.cache_write_5m += written.saturating_sub(classed);
-    Some((usage, fast))
-}
 
 /// A line of the main file or of a subagent's file, with the fields that a card shows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -238,33 +62,6 @@ pub enum LineKind<'a> {
 pub enum CacheClass {
     FiveMinutes,
     OneHour,
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ToolResult<'a> {
-    pub edited: Option<Edited<'a>>,
-    pub todos: Option<Todos>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Edited<'a> {
-    pub path: Cow<'a, str>,
-    pub added: u64,
-    pub removed: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Todos {
-    /// The whole list: (id, title, status).
-    All(Vec<(String, String, String)>),
-    Created {
-        id: String,
-        title: String,
-    },
-    Moved {
-        id: String,
-        status: String,
-    },
 }
 
 #[derive(Default)]
@@ -440,7 +237,7 @@ impl<'a> RawLine<'a> {
 
     /// The client writes the origin of a prompt; for older clients the text decides.
     fn by_a_person(&self, text: &str) -> bool {
-        let origin = self.origin.and_then(|o| field(o, b"kind"));
+        let origin = self.origin.and_then(|o| text_field(o, b"kind"));
         match (origin.as_deref(), self.source, self.turn_origin) {
             (Some("human"), ..) => true,
             (Some(_), ..) => false,
@@ -449,33 +246,6 @@ impl<'a> RawLine<'a> {
             (None, None, None) => !text.starts_with(['<', '[']) && !text.starts_with("Caveat: "),
         }
     }
-}
-
-fn timestamp(text: &[u8]) -> Option<Timestamp> {
-    Timestamp::parse(std::str::from_utf8(text).ok()?)
-}
-
-/// A JSON string, unescaped. Bytes that are not UTF-8 become `\u{fffd}`.
-fn string(json: &[u8]) -> Option<Cow<'_, str>> {
-    let inner = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    if memchr::memchr(b'\\', inner).is_none() {
-        return Some(String::from_utf8_lossy(inner));
-    }
-    serde_json::from_str(&String::from_utf8_lossy(json)).ok().map(Cow::Owned)
-}
-
-/// A text field of an object.
-fn field<'a>(object: &'a [u8], name: &[u8]) -> Option<Cow<'a, str>> {
-    let mut found = None;
-    Scan::new(object).members(|s, key| {
-        if key == name {
-            found = string(s.value()?);
-        } else {
-            s.skip()?;
-        }
-        Some(true)
-    })?;
-    found
 }
 
 fn content(message: &[u8]) -> Option<&[u8]> {
@@ -495,8 +265,8 @@ fn last_text(message: &[u8]) -> Option<Cow<'_, str>> {
     let mut text = None;
     Scan::new(content(message)?).items(|s| {
         let block = s.value()?;
-        if field(block, b"type").as_deref() == Some("text") {
-            text = field(block, b"text");
+        if text_field(block, b"type").as_deref() == Some("text") {
+            text = text_field(block, b"text");
         }
         Some(())
     })?;
@@ -512,8 +282,8 @@ fn prompt_text(message: &[u8]) -> Option<Cow<'_, str>> {
     let (mut text, mut tool) = (None, false);
     Scan::new(content).items(|s| {
         let block = s.value()?;
-        match field(block, b"type").as_deref() {
-            Some("text") if text.is_none() => text = field(block, b"text"),
+        match text_field(block, b"type").as_deref() {
+            Some("text") if text.is_none() => text = text_field(block, b"text"),
             Some("tool_result") => tool = true,
             _ => {}
         }
@@ -535,89 +305,4 @@ fn plain_command(text: Cow<'_, str>) -> Cow<'_, str> {
         }
         _ => text,
     }
-}
-
-fn tool_result(json: &[u8]) -> Option<ToolResult<'_>> {
-    let mut result = ToolResult::default();
-    let (mut path, mut patch, mut written, mut created) = (None, None, None, false);
-    let (mut moved_id, mut moved_to) = (None, None);
-    Scan::new(json).members(|s, key| {
-        let value = s.value()?;
-        match key {
-            b"filePath" => path = string(value),
-            b"structuredPatch" => patch = Some(value),
-            b"content" => written = Some(value),
-            b"type" => created = value == b"\"create\"",
-            b"newTodos" => result.todos = parse_if_small(value).map(|v| Todos::All(todo_list(&v))),
-            b"tasks" => result.todos = parse_if_small(value).map(|v| Todos::All(todo_list(&v))),
-            b"task" => result.todos = parse_if_small(value).and_then(|v| created_todo(&v)),
-            b"taskId" => moved_id = string(value),
-            b"statusChange" => moved_to = field(value, b"to"),
-            _ => {}
-        }
-        Some(true)
-    })?;
-    if let (Some(id), Some(status)) = (moved_id, moved_to) {
-        result.todos = Some(Todos::Moved { id: id.into_owned(), status: status.into_owned() });
-    }
-    // A read file and a shown plan have a path too; only an edit has a patch.
-    if let (Some(path), Some(patch)) = (path, patch) {
-        let (added, removed) = match created {
-            // Counted like the client: text after the last line end is a line too.
-            true => (written.and_then(string).map_or(0, |text| text.split('\n').count() as u64), 0),
-            false => patched_lines(patch).unwrap_or_default(),
-        };
-        result.edited = Some(Edited { path, added, removed });
-    }
-    (result != ToolResult::default()).then_some(result)
-}
-
-/// Longest list of to-dos that is read: a hundred of them are a few kilobytes.
-const TODOS_BYTES_MAX: usize = 256 * 1024;
-
-fn parse_if_small(json: &[u8]) -> Option<Value> {
-    serde_json::from_slice(json.get(..json.len().min(TODOS_BYTES_MAX))?).ok()
-}
-
-fn text_of(value: &Value, names: &[&str]) -> Option<String> {
-    let found = names.iter().find_map(|n| value.get(n).filter(|v| !v.is_null()))?;
-    Some(found.as_str().map_or_else(|| found.to_string(), str::to_owned))
-}
-
-/// Items of TodoWrite have no id: their position is used.
-fn todo_list(value: &Value) -> Vec<(String, String, String)> {
-    let items = value.as_array().map_or(&[][..], Vec::as_slice);
-    let item = |(place, v): (usize, &Value)| {
-        let id = text_of(v, &["id"]).unwrap_or_else(|| (place + 1).to_string());
-        let status = text_of(v, &["status"]).unwrap_or_else(|| "pending".to_owned());
-        Some((id, text_of(v, &["content", "subject"])?, status))
-    };
-    items.iter().enumerate().filter_map(item).collect()
-}
-
-fn created_todo(value: &Value) -> Option<Todos> {
-    Some(Todos::Created { id: text_of(value, &["id"])?, title: text_of(value, &["subject", "content"])? })
-}
-
-/// Lines added and removed over all hunks.
-fn patched_lines(patch: &[u8]) -> Option<(u64, u64)> {
-    let (mut added, mut removed) = (0, 0);
-    Scan::new(patch).items(|s| {
-        s.members(|s, key| {
-            if key != b"lines" {
-                s.skip()?;
-                return Some(true);
-            }
-            s.items(|s| {
-                match s.text()?.and_then(|line| line.first()) {
-                    Some(b'+') => added += 1,
-                    Some(b'-') => removed += 1,
-                    _ => {}
-                }
-                Some(())
-            })?;
-            Some(true)
-        })
-    })?;
-    Some((added, removed))
 }

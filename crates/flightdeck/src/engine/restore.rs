@@ -228,7 +228,7 @@ mod tests {
     use flightdeck_core::time::{Millis, Timestamp};
     use flightdeck_core::usage::enrichment::CountedMessage;
     use flightdeck_core::usage::price::Usage;
-    use flightdeck_core::wire::transcript::MessageKey;
+    use flightdeck_core::wire::billed_usage::MessageKey;
 
     fn stored(n: usize) -> StoredSession {
         let at = Timestamp::from_millis(n as i64);

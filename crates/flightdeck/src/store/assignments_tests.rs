@@ -12,7 +12,7 @@ use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::usage::enrichment::CountedMessage;
 use flightdeck_core::usage::price::Usage;
-use flightdeck_core::wire::transcript::MessageKey;
+use flightdeck_core::wire::billed_usage::MessageKey;
 
 use super::*;
 

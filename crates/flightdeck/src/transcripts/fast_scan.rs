@@ -5,7 +5,8 @@ use flightdeck_core::text;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::CountedMessage;
 use flightdeck_core::usage::price::Usage;
-use flightdeck_core::wire::transcript::{LineKind, MessageKey, TranscriptLine, billed_usage};
+use flightdeck_core::wire::billed_usage::{MessageKey, billed_usage};
+use flightdeck_core::wire::transcript::{LineKind, TranscriptLine};
 
 use crate::store::{Title, TitledBy};
 

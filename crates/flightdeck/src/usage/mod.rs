@@ -10,7 +10,7 @@ use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::usage::amounts::Tokens;
 use flightdeck_core::usage::price::{Nanos, PriceTable, Usage};
 pub use flightdeck_core::usage::totals::{Report, Spent, UsageRow};
-use flightdeck_core::wire::transcript::MessageKey;
+use flightdeck_core::wire::billed_usage::MessageKey;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 

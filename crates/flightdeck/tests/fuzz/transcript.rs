@@ -8,7 +8,8 @@ use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::{Enrichment, Fold, Summary, TranscriptFile};
 use flightdeck_core::usage::price::PriceTable;
 use flightdeck_core::view::conversation::messages;
-use flightdeck_core::wire::transcript::{LineKind, TranscriptLine, billed_usage};
+use flightdeck_core::wire::billed_usage::billed_usage;
+use flightdeck_core::wire::transcript::{LineKind, TranscriptLine};
 use flightdeck_sim::corpus;
 use serde_json::Value;
 

@@ -6,7 +6,7 @@ use flightdeck::store::{RetentionPolicy, SessionRead, Store, TranscriptBatch};
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::usage::enrichment::CountedMessage;
 use flightdeck_core::usage::price::Usage;
-use flightdeck_core::wire::transcript::MessageKey;
+use flightdeck_core::wire::billed_usage::MessageKey;
 use flightdeck_e2e::testkit::{TestDaemon, until};
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use flightdeck_core::ids::SessionId;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::CountedMessage;
 use flightdeck_core::usage::price::Usage;
-use flightdeck_core::wire::transcript::MessageKey;
+use flightdeck_core::wire::billed_usage::MessageKey;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::super::{
