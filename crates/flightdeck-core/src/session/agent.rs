@@ -155,15 +155,7 @@ fn next_in_turn(
             (Idle(TurnEnded), Rule::IdleNotice)
         }
 
-        // The queued prompts become the next turn, and no hook reports that.
-        (_, K::Stopped { .. }) if around.queue_goes_on => {
-            (Working(Thinking { after_tool: false }), Rule::QueueGoesOn)
-        }
-        // Background shells alone leave the session idle, with a chip.
-        (_, K::Stopped { background: Background { agents: 0, .. }, .. }) => (Idle(TurnEnded), Rule::Stopped),
-        (_, K::Stopped { background, .. }) => {
-            (Working(Activity::Background { agents: background.agents }), Rule::StoppedWithAgents)
-        }
+        (_, K::Stopped { background, .. }) => after_stop(background, around.queue_goes_on),
         (_, K::StopFailed { cause }) => (Idle(Failed { cause: cause.clone() }), Rule::StopFailed),
 
         (Working(Compacting), K::CompactionStarted) => return None,
@@ -202,6 +194,17 @@ fn after_tools(ledger: &Ledger) -> (AgentState, Rule) {
     match ledger.newest_call() {
         Some(tool) => (using(tool), Rule::OtherToolRuns),
         None => (Working(Thinking { after_tool: true }), Rule::ToolEnded),
+    }
+}
+
+/// The main agent stopped: the next prompt of the queue, the background agents or nothing continues.
+fn after_stop(background: &Background, queue_goes_on: bool) -> (AgentState, Rule) {
+    match background.agents {
+        // The queued prompts become the next turn, and no hook reports that.
+        _ if queue_goes_on => (Working(Thinking { after_tool: false }), Rule::QueueGoesOn),
+        // Background shells alone leave the session idle, with a chip.
+        0 => (Idle(TurnEnded), Rule::Stopped),
+        agents => (Working(Activity::Background { agents }), Rule::StoppedWithAgents),
     }
 }
 

@@ -72,22 +72,29 @@ impl Session {
             {
                 self.end_turn(at);
             }
-            EventKind::ModelSwitched { to } => {
-                self.model = Some(to.clone());
-                self.model_at = at;
-            }
-            EventKind::CwdChanged { to } => self.cwd = Some(to.clone()),
-            EventKind::TodoCreated { id, title } => self.put_todo(id, Some(title), "pending"),
-            EventKind::TodoCompleted { id } => self.put_todo(id, None, "completed"),
             EventKind::SessionEnded { .. } if !late => {
                 self.end_turn(at);
                 self.ended_at = Some(at);
                 self.background = Background::default();
             }
+            _ => self.take_data_beside_turns(event),
+        }
+    }
+
+    /// Data that is not about a turn: model, directory, to-dos, and what the person does with the card.
+    fn take_data_beside_turns(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::ModelSwitched { to } => {
+                self.model = Some(to.clone());
+                self.model_at = event.fired_at;
+            }
+            EventKind::CwdChanged { to } => self.cwd = Some(to.clone()),
+            EventKind::TodoCreated { id, title } => self.put_todo(id, Some(title), "pending"),
+            EventKind::TodoCompleted { id } => self.put_todo(id, None, "completed"),
             EventKind::Seen => self.seen = true,
             // Only a session that waits without blocking can be parked.
             EventKind::Parked { until } if matches!(self.shown.state, AgentState::Idle(_)) => {
-                self.parked = Some(Parking { since: at, until: *until });
+                self.parked = Some(Parking { since: event.fired_at, until: *until });
             }
             EventKind::Unparked => self.parked = None,
             _ => {}

@@ -196,9 +196,7 @@ pub fn card(session: &Session, settings: &FoldSettings) -> Card {
         host: host_name(&session.host, settings),
         unreachable_since: session.owner.as_ref().and_then(|owner| owner.unreachable_since),
         owner: owner(session),
-        takes: state
-            .terminal_input()
-            .filter(|input| seat.pane.is_some() && seat.tmux_socket.is_some() && may_type(session, *input)),
+        takes: accepted_input(session, state, &seat),
         seat,
         processes: processes(session),
         project: project(session),
@@ -209,15 +207,7 @@ pub fn card(session: &Session, settings: &FoldSettings) -> Card {
         model: model(session),
         permission_mode: session.permission_mode.clone(),
         agent_type: session.agent_type.clone(),
-        agent_state: StateCard {
-            group: state.group(),
-            state,
-            label: lens::session_label(session),
-            icon: state.icon().to_owned(),
-            role: state.role(),
-            since: session.shown.since,
-            source: session.shown.source,
-        },
+        agent_state: state_card(session, state),
         status: StatusCard::new(&session.shown.state),
         fleet_status: lens::fleet_status(state, session.seen),
         rank: rank(session, state, cache.status, turn_started_at, waiting.as_ref()),
@@ -227,10 +217,7 @@ pub fn card(session: &Session, settings: &FoldSettings) -> Card {
         current_activity: current_activity(session),
         started_at: session.started_at,
         last_activity_at: session.last_activity_at,
-        duration_seconds: lens::seconds_between(
-            session.started_at,
-            session.ended_at.unwrap_or(session.last_activity_at),
-        ),
+        duration_seconds: duration_seconds(session),
         turn_count: session.turn.count,
         current_turn_started_at: turn_started_at,
         last_turn_task_seconds: session.turn.last.map(|t| t.as_seconds()),
@@ -257,6 +244,29 @@ pub fn card(session: &Session, settings: &FoldSettings) -> Card {
         assignment: session.assignment().map(AssignmentBrief::new),
         effort: session.effort.clone(),
     }
+}
+
+fn state_card(session: &Session, state: StateName) -> StateCard {
+    StateCard {
+        group: state.group(),
+        state,
+        label: lens::session_label(session),
+        icon: state.icon().to_owned(),
+        role: state.role(),
+        since: session.shown.since,
+        source: session.shown.source,
+    }
+}
+
+/// What a person may type into the session's terminal now. `None` if the session is in no pane that can be typed into.
+fn accepted_input(session: &Session, state: StateName, seat: &SeatCard) -> Option<TerminalInput> {
+    let has_pane = seat.pane.is_some() && seat.tmux_socket.is_some();
+    state.terminal_input().filter(|input| has_pane && may_type(session, *input))
+}
+
+/// From the start of the session to its end, or to its last activity if it lives.
+fn duration_seconds(session: &Session) -> f64 {
+    lens::seconds_between(session.started_at, session.ended_at.unwrap_or(session.last_activity_at))
 }
 
 /// Whether the session blocks or asks, and is not parked: the sessions that "need you" in every header, line and list.

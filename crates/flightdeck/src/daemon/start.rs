@@ -1,5 +1,6 @@
 //! Starts the daemon: what is opened in which order.
 
+use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::app::hook_watch;
 use crate::app::registration::{Registered, Registrar};
 use crate::config::live::LiveConfig;
 use crate::ingest::{Sink, drain, liveness, registry};
-use crate::pane_colours::{self, PaneColours};
+use crate::pane_colours::{self, PaneChanges, PaneColours};
 use crate::paths::Paths;
 use crate::settings::{Registration, SettingsFile, Via, tool_verdicts};
 use crate::store::Store;
@@ -28,14 +29,7 @@ use crate::transport::{http, socket};
 
 pub(crate) async fn start(options: DaemonOptions) -> anyhow::Result<Running> {
     let DaemonOptions { paths, config, .. } = &options;
-    home::raise_file_limit();
-    home::make_private(&paths.home)?;
-    // Before anything else is touched: a daemon that already runs for this home uses it.
-    let lock = home::lock(paths)?;
-    home::make_folders(paths)?;
-    if options.simulated {
-        home::mark_simulated(paths)?;
-    }
+    let lock = take_home(paths, options.simulated)?;
     let mut notes = Vec::new();
 
     let file = SettingsFile::new(&options.settings, &paths.backups());
@@ -68,9 +62,7 @@ pub(crate) async fn start(options: DaemonOptions) -> anyhow::Result<Running> {
 
     let mut readers = start_ingest(&app, &options, new_seats).await?;
     readers.extend(start_transcripts(&app, &options, watch_list));
-    readers.push(tokio::spawn(app.clone().follow_note_settings()));
-    readers.push(tokio::spawn(pane_colours::follow(pane_changes, engine.clone(), TmuxProgram)));
-    readers.push(tokio::spawn(Arc::clone(&app.hosts).run(Arc::new(app.clone()))));
+    readers.extend(start_followers(&app, pane_changes));
     let (shutdown, stopping) = watch::channel(false);
     let gate = Gate::new(addr, &config.hosts.names, options.token.clone(), health);
     let gate = Arc::new(gate.with_public_host(config.notify.public_host()));
@@ -102,6 +94,19 @@ pub(crate) async fn start(options: DaemonOptions) -> anyhow::Result<Running> {
         holds,
         _lock: lock,
     })
+}
+
+/// Makes the folders of the home and locks the home for this daemon.
+fn take_home(paths: &Paths, simulated: bool) -> anyhow::Result<File> {
+    home::raise_file_limit();
+    home::make_private(&paths.home)?;
+    // Before anything else is touched: a daemon that already runs for this home uses it.
+    let lock = home::lock(paths)?;
+    home::make_folders(paths)?;
+    if simulated {
+        home::mark_simulated(paths)?;
+    }
+    Ok(lock)
 }
 
 fn registration(options: &DaemonOptions, port: u16) -> Registration {
@@ -154,6 +159,15 @@ fn start_transcripts(app: &App, options: &DaemonOptions, watch_list: WatchList) 
         readers.push(tokio::spawn(index(history, projects, store, watch_list)));
     }
     readers
+}
+
+/// The tasks that follow changes of the board and of the settings: notes, pane colours and other hosts.
+fn start_followers(app: &App, pane_changes: PaneChanges) -> [JoinHandle<()>; 3] {
+    [
+        tokio::spawn(app.clone().follow_note_settings()),
+        tokio::spawn(pane_colours::follow(pane_changes, app.engine.clone(), TmuxProgram)),
+        tokio::spawn(Arc::clone(&app.hosts).run(Arc::new(app.clone()))),
+    ]
 }
 
 fn open_store(paths: &Paths, notes: &mut Vec<String>) -> anyhow::Result<Store> {
