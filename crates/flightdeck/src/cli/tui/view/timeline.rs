@@ -11,7 +11,7 @@ use super::super::super::draw::duration;
 use super::super::super::line::cut_to_width;
 use super::super::model::Model;
 use super::super::text::{short_paths, time_of_day};
-use super::canvas::{StyledLine, StyledText};
+use super::canvas::{StyledLine, StyledText, width};
 
 /// Longest text of a step; the page has all of it.
 const STEP_CHARS_MAX: usize = 400;
@@ -90,7 +90,7 @@ fn open_call<'a, 's>(
     steps.iter_mut().rev().find(is_call)
 }
 
-/// The step, and at the right edge why it failed, in at most half of the columns.
+/// The step, and at the right edge why it failed: in what the step leaves free, and in a third of the columns at least.
 pub(super) fn line(model: &Model, step: &TimelineStep<'_>, columns: usize) -> (StyledLine, StyledLine) {
     let (theme, event) = (model.theme, step.event);
     let (mark, style) = match (event.name.as_str(), step.result) {
@@ -120,7 +120,8 @@ pub(super) fn line(model: &Model, step: &TimelineStep<'_>, columns: usize) -> (S
     }
     let words = model.selected_card().map_or_else(|| words.to_owned(), |card| short_paths(card, words));
     line.push(StyledText::new(one_line(&words, STEP_CHARS_MAX), style));
-    let failure = step.failure.map(|why| cut_to_width(&failure_words(why), columns / 2));
+    let room = columns.saturating_sub(width(&line) + 1).max(columns / 3);
+    let failure = step.failure.map(|why| cut_to_width(&failure_words(why), room));
     (line, failure.map(|why| StyledText::new(why, theme.removed())).into_iter().collect())
 }
 
