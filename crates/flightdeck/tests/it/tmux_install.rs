@@ -104,7 +104,7 @@ fn the_line_of_the_fleet_shows_beside_a_long_pane_title() {
     });
     let bar = screen.lines().last().unwrap();
     // The person's own part is whole, up to the year of the date.
-    assert!(bar.contains("1 running \"the title of a pane th\" "), "{bar}");
+    assert!(bar.contains("1 running \"the title of a pane t\" "), "{bar}");
     assert!(bar.trim_end().chars().rev().take(2).all(|c| c.is_ascii_digit()), "{bar}");
     // A second install adds nothing, and a length that the person sets later counts.
     install(&home, &tmux, &[]);
