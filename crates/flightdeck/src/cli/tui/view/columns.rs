@@ -159,9 +159,11 @@ fn draw_card(model: &Model, frame: &mut Buffer, area: Rect, card: &Card) {
 
 /// Where it runs, beside its title: with the branch if there is room.
 fn place(model: &Model, card: &Card, columns: u16) -> StyledText {
-    let label = match columns {
-        WORDS_MIN.. => project_label(card),
-        _ => owner::with_host(card, &card.project.name),
+    let name = owner::with_host(card, &card.project.name);
+    let label = match (columns, &card.project.worktree) {
+        (WORDS_MIN.., _) => project_label(card),
+        (_, Some(tree)) => format!("{name}/{tree}"),
+        (_, None) => name,
     };
     StyledText::new(format!(" {}", cut_to_width(&label, usize::from(columns) / 2)), model.theme.dim())
 }
