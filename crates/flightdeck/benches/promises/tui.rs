@@ -127,7 +127,7 @@ fn at_rest(plan: &PromisePlan) -> Result<Series> {
         tell(&mut socket, &id(n), "Stop")?;
     }
     let mut terminal = Terminal::start(plan, &world)?;
-    terminal.wait_for(|screen| screen.contains("NEEDS YOU 54"))?;
+    terminal.wait_for(|screen| screen.contains("NEEDS YOU 0 + 54 idle"))?;
     terminal.read_for(SETTLE)?;
     let mut bytes = Series::new("tui: bytes in a minute at rest", "bytes");
     bytes.samples.push(terminal.read_for(MINUTE)? as f64);

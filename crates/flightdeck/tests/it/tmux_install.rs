@@ -72,7 +72,8 @@ fn a_running_server_is_as_before_after_the_uninstall() {
     install(&home, &tmux, &["--popup-key", "M-f"]);
     install(&home, &tmux, &["--popup-key", "M-f"]);
     let status_right = tmux.run(&["show-options", "-gv", "status-right"]);
-    assert!(status_right.starts_with("%H:%M #{host}, 'x' \"y\" #("), "{status_right}");
+    assert!(status_right.starts_with("#("), "the line of the fleet comes first: {status_right}");
+    assert!(status_right.ends_with("status --line) %H:%M #{host}, 'x' \"y\"\n"), "{status_right}");
     assert_eq!(status_right.matches("status --line").count(), 1, "{status_right}");
     let keys = tmux.run(&["list-keys", "-T", "prefix"]);
     for part in ["M-f", "tui --popup", "tui --sidebar", "focus next"] {
@@ -82,6 +83,72 @@ fn a_running_server_is_as_before_after_the_uninstall() {
     assert_eq!(home.run(&["tmux", "status", "--socket", &socket, "--json"]).json()["loaded"], true);
     home.run(&["tmux", "uninstall", "--socket", &socket]).success();
     assert_eq!(whole(&tmux), before);
+}
+
+#[test]
+fn the_line_of_the_fleet_shows_beside_a_long_pane_title() {
+    let home = test_home();
+    let (Some(tmux), Some(outer)) = (home.tmux(), home.tmux_named("outer")) else { return };
+    tmux.run(&["new-session", "-d", "-s", "a", "-x", "100", "-y", "24", "sleep 600"]);
+    tmux.run(&["select-pane", "-t", "%0", "-T", "the title of a pane that is much longer than all"]);
+    let length = |tmux: &Tmux| tmux.run(&["show-options", "-gv", "status-right-length"]);
+    assert_eq!(length(&tmux), "40\n");
+    let _daemon = home.daemon();
+    works(&home, &tmux, "%0", "s-0");
+    install(&home, &tmux, &[]);
+    let raised = length(&tmux);
+    let attach = format!("env -u TMUX tmux -u -S {} attach -t =a", tmux.socket.display());
+    outer.run(&["new-session", "-d", "-s", "o", "-x", "100", "-y", "30", &attach]);
+    let screen = until("the status bar has the line", || {
+        Some(outer.screen_of("o")).filter(|screen| screen.contains("1 running"))
+    });
+    let bar = screen.lines().last().unwrap();
+    // The person's own part is whole, up to the year of the date.
+    assert!(bar.contains("1 running \"the title of a pane t\" "), "{bar}");
+    assert!(bar.trim_end().chars().rev().take(2).all(|c| c.is_ascii_digit()), "{bar}");
+    // A second install adds nothing, and a length that the person sets later counts.
+    install(&home, &tmux, &[]);
+    assert_eq!(length(&tmux), raised);
+    tmux.run(&["set-option", "-g", "status-right-length", "60"]);
+    install(&home, &tmux, &[]);
+    let longer = |text: &str, by: i32| format!("{}\n", text.trim().parse::<i32>().unwrap() + by);
+    assert_eq!(length(&tmux), longer(&raised, 20));
+    home.run(&["tmux", "uninstall", "--socket", &tmux.socket.display().to_string()]).success();
+    assert_eq!(length(&tmux), "60\n");
+}
+
+#[test]
+fn an_install_with_another_key_takes_the_earlier_key_back() {
+    let home = test_home();
+    let Some(tmux) = home.tmux() else { return };
+    tmux.run(&["new-session", "-d", "-s", "a", "sleep 600"]);
+    install(&home, &tmux, &["--popup-key", "M-f"]);
+    let one = tmux.run(&["list-keys", "-T", "prefix"]);
+    assert!(
+        one.contains("M-f") && one.contains("display-message -d 4000"),
+        "a message stays to be read: {one}"
+    );
+    install(&home, &tmux, &["--popup-key", "M-g"]);
+    let other = tmux.run(&["list-keys", "-T", "prefix"]);
+    assert!(!other.contains("M-f") && other.contains("M-g"), "{other}");
+}
+
+#[test]
+fn a_key_that_the_configuration_binds_is_refused_without_a_server_too() {
+    let home = test_home();
+    let config = home.person().join(".tmux.conf");
+    let taken = "set -g mouse on\nbind -r -N 'my windows' F choose-tree\n";
+    fs::write(&config, taken).unwrap();
+    let said = home.run(&["tmux", "install"]);
+    assert!(said.code == 1 && said.err.contains("prefix F is bound to something else"), "{said:?}");
+    assert!(said.err.contains("~/person/.tmux.conf, line 2"), "{}", said.err);
+    assert_eq!(fs::read_to_string(&config).unwrap(), taken);
+    home.run(&["tmux", "install", "--popup-key", "M-f"]).success();
+    home.run(&["tmux", "install", "--popup-key", "M-f"]).success();
+    // Another table, and a key that is unbound again, are free.
+    home.run(&["tmux", "uninstall"]).success();
+    fs::write(&config, "bind -n F choose-tree\nbind-key -T copy-mode B x\nbind N x\nunbind N\n").unwrap();
+    home.run(&["tmux", "install"]).success();
 }
 
 #[test]

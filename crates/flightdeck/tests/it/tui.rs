@@ -126,10 +126,10 @@ fn the_board_of_54_sessions_is_drawn_searched_and_left() {
     let daemon = fleet(&home);
     let Some(desk) = TuiTerminal::new(home) else { return };
     let screen = desk.open((80, 24), "");
-    assert!(screen.contains("51 running") && screen.contains("NEEDS YOU 3"), "{screen}");
+    assert!(screen.contains("51 running") && screen.contains("NEEDS YOU 0 + 3 idle"), "{screen}");
     assert_eq!(desk.modes(), "1 0 1 0\n");
     tell(&daemon, "00000009-of-a-fleet", "Stop", json!({}));
-    desk.shows("NEEDS YOU 4");
+    desk.shows("NEEDS YOU 0 + 4 idle");
     desk.keys(&["/", "Task 42", "Enter"]);
     desk.shows("Task 42 日本語 🦀");
     // The terminal would read an Escape that is sent together with the next key as Alt.
@@ -180,7 +180,7 @@ fn a_daemon_that_restarts_is_found_again() {
     desk.shows("not connected");
     let daemon = desk.home.daemon();
     tell(&daemon, "00000009-of-a-fleet", "Stop", json!({}));
-    desk.shows("NEEDS YOU 4");
+    desk.shows("NEEDS YOU 0 + 4 idle");
     until("the note is gone", || (!desk.tmux.screen().contains("not connected")).then_some(()));
     desk.keys(&["q"]);
     desk.is_clean_after("a restart");
@@ -200,6 +200,41 @@ fn without_a_daemon_one_is_started_and_stays() {
     assert_eq!(status["pid"].to_string(), started.0);
     drop(started);
     until("it has ended", || (desk.home.run(&["status"]).code != 0).then_some(()));
+}
+
+#[test]
+fn a_popup_says_that_it_started_a_daemon_why_it_did_not_jump_and_that_the_daemon_is_gone() {
+    let home = test_home();
+    let Some(desk) = TuiTerminal::new(home) else { return };
+    desk.tmux.run(&[
+        "new-session",
+        "-d",
+        "-s",
+        "a",
+        "-x",
+        "60",
+        "-y",
+        "16",
+        "sh",
+        "-c",
+        SHELL,
+        BINARY,
+        "--popup",
+    ]);
+    let screen = desk.shows("started a daemon (pid ");
+    let started = StartedDaemon(screen.split("pid ").nth(1).unwrap().split(',').next().unwrap().to_owned());
+    let words: Vec<&str> = screen.split_whitespace().collect();
+    assert!(words.join(" ").contains("it stays when you leave"), "{screen}");
+    desk.home
+        .hook(r#"{"session_id": "s-1", "hook_event_name": "UserPromptSubmit", "prompt": "go", "cwd": "/w"}"#);
+    desk.shows("RUNNING 1");
+    desk.keys(&["Enter"]);
+    let screen = desk.shows("knows no tmux pane of this session");
+    assert!(screen.lines().last().unwrap().starts_with(" /"), "the text field stays: {screen}");
+    drop(started);
+    desk.shows("not connected, trying again");
+    desk.keys(&["Escape"]);
+    desk.is_clean_after("a popup without a daemon");
 }
 
 /// A daemon that the TUI started; it is asked to end when this is dropped.

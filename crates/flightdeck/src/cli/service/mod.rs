@@ -1,5 +1,6 @@
 //! `flightdeck service`: runs the daemon from login on, with systemd or launchd.
 
+mod environment;
 mod unit;
 
 use std::ffi::OsStr;
@@ -7,11 +8,19 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use flightdeck_protocol::daemon::{DaemonStatus, GetStatus};
 
 use super::out::Out;
+use crate::client::BlockingClient;
 use crate::paths::Paths;
+
+/// Longest start of a daemon, with a large log on a slow disk.
+const START_MAX: Duration = Duration::from_secs(30);
+/// Time between two tries to reach it.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ServiceArgs {
@@ -40,8 +49,9 @@ pub(super) fn run(args: &ServiceArgs, paths: &Paths, out: &mut Out) -> anyhow::R
     let service = Service::here()?;
     match &args.command {
         ServiceCommand::Install(OutputArgs { json }) => {
-            install(&service, paths)?;
-            let done = format!("{} runs now and from every login on.", service.file.display());
+            let daemon = install(&service, paths)?;
+            let (file, DaemonStatus { pid, url, .. }) = (service.file.display(), daemon);
+            let done = format!("{file} runs now (pid {pid}, {url}) and from every login on.");
             print(&service, *json, &done, out)
         }
         ServiceCommand::Uninstall(OutputArgs { json }) => {
@@ -82,9 +92,11 @@ impl Service {
     }
 
     fn text(&self, binary: &Path, home: Option<&Path>) -> String {
+        let env = |name: &str| std::env::var(name).ok();
+        let environment = environment::carried(self.manager, env);
         match self.manager {
-            Manager::Systemd => unit::systemd(binary, home),
-            Manager::Launchd => unit::launchd(binary, home),
+            Manager::Systemd => unit::systemd(binary, home, &environment),
+            Manager::Launchd => unit::launchd(binary, home, &environment),
         }
     }
 
@@ -135,6 +147,54 @@ impl Service {
     }
 }
 
+impl Service {
+    /// The process that the manager runs. `None` if it runs none, or does not say.
+    fn pid(&self) -> Option<u32> {
+        let said = match self.manager {
+            Manager::Systemd => systemctl(["show", "--property=MainPID", "--value", unit::UNIT]),
+            Manager::Launchd => call("launchctl", ["list", unit::LABEL]),
+        };
+        let said = said.ok().filter(|output| output.status.success())?;
+        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        let number = match self.manager {
+            Manager::Systemd => said.trim(),
+            // `"PID" = 123;`
+            Manager::Launchd => said.split("\"PID\" = ").nth(1)?.split(';').next()?,
+        };
+        number.parse().ok().filter(|pid| *pid > 0)
+    }
+
+    /// Waits until the daemon that the manager started answers.
+    fn await_daemon(&self, paths: &Paths) -> anyhow::Result<DaemonStatus> {
+        let deadline = Instant::now() + START_MAX;
+        while Instant::now() < deadline {
+            let status = BlockingClient::connect(paths).and_then(|mut client| client.call(&GetStatus {}));
+            match status {
+                Ok(status) if self.pid().is_none_or(|pid| pid == status.pid) && self.is_running() => {
+                    return Ok(status);
+                }
+                Ok(status) if !self.is_running() => bail!(
+                    "another daemon uses this home already (pid {}, {}): stop it and install again",
+                    status.pid,
+                    status.url
+                ),
+                _ if !self.is_running() => {
+                    bail!("its daemon ended after the start: {}", self.where_errors_are())
+                }
+                _ => std::thread::sleep(LOOK_EVERY),
+            }
+        }
+        bail!("its daemon did not answer within {} s: {}", START_MAX.as_secs(), self.where_errors_are())
+    }
+
+    fn where_errors_are(&self) -> String {
+        match self.manager {
+            Manager::Systemd => format!("`journalctl --user --unit {}` says why", unit::UNIT),
+            Manager::Launchd => format!("`launchctl list {}` has its exit status", unit::LABEL),
+        }
+    }
+}
+
 fn systemctl<const N: usize>(args: [&str; N]) -> anyhow::Result<Output> {
     call("systemctl", ["--user"].into_iter().chain(args))
 }
@@ -161,7 +221,7 @@ fn print(service: &Service, json: bool, done: &str, out: &mut Out) -> anyhow::Re
     Ok(0)
 }
 
-fn install(service: &Service, paths: &Paths) -> anyhow::Result<()> {
+fn install(service: &Service, paths: &Paths) -> anyhow::Result<DaemonStatus> {
     let binary = std::env::current_exe()?;
     let usual =
         Paths::resolve(None, |name| (name != "FLIGHTDECK_HOME").then(|| std::env::var_os(name)).flatten());
@@ -172,7 +232,9 @@ fn install(service: &Service, paths: &Paths) -> anyhow::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(folder).with_context(failed)?;
     file.write_all(service.text(&binary, home).as_bytes()).with_context(failed)?;
     file.persist(&service.file).with_context(failed)?;
-    service.start().context("the service is written, but could not be started")
+    service.start().context("the service is written, but could not be started")?;
+    // The manager reports success as soon as the process exists.
+    service.await_daemon(paths).context("the service is written and was started, but does not run")
 }
 
 /// Returns what was done.

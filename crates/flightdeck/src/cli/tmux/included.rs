@@ -15,6 +15,13 @@ const STATUS_MARK: &str = "status --line";
 /// Has the part that was added to `status-right`, so that `uninstall` can take it out of a running server.
 pub(super) const STATUS_OPTION: &str = "@flightdeck_status";
 
+/// How many columns of the right side of the status bar are shown. tmux cuts what is behind them.
+pub(super) const LENGTH_OPTION: &str = "status-right-length";
+/// Has the length that the file set. If the present length differs, the person has set it since.
+pub(super) const OUR_LENGTH_OPTION: &str = "@flightdeck_status_right_length";
+/// The longest usual line, `● 1234 need you · 1234 running`, and the blank behind it.
+const FLEET_LINE_COLUMNS: usize = 31;
+
 /// The options whose value the file changes as a whole.
 pub(super) const STYLES: [(&str, &str); 4] = [
     ("window-status-style", WINDOW_OPTION),
@@ -30,6 +37,9 @@ const LOOKS: [(FleetStatus, &str); 4] = [
     (FleetStatus::Working, "fg=blue"),
     (FleetStatus::Done, "fg=green"),
 ];
+
+/// Long enough to read a sentence: tmux's own time is 750 ms.
+const MESSAGE_MILLIS: u32 = 4000;
 
 /// Keys behind tmux's prefix.
 #[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
@@ -73,7 +83,9 @@ pub(super) fn saved(option: &str) -> String {
 /// The text of the included file. `command` is what a shell runs for `flightdeck --home HOME`.
 pub(super) fn config_text(keys: &Keys, command: &str, home: &str) -> String {
     let quote = program::quoted;
-    let next = format!("said=$({command} focus next 2>&1) || tmux display-message \"flightdeck: $said\"");
+    let next = format!(
+        "said=$({command} focus next 2>&1) || tmux display-message -d {MESSAGE_MILLIS} \"flightdeck: $said\""
+    );
     let checked = format!("{command} tmux checked --socket '#{{socket_path}}' --pane '#{{pane_id}}'");
     let Keys { popup_key, sidebar_key, next_key } = keys;
     let mut text = format!(
@@ -102,13 +114,19 @@ fn save_once() -> String {
     format!("%if \"#{{==:#{{{HOME_OPTION}}},}}\"\n{lines}%endif\n")
 }
 
-/// Adds our part unless it is there. The person's configuration may have set the option anew before it included this file.
+/// Adds our part in front unless it is there, because tmux cuts the end of a long `status-right`, and makes room for it. The person's
+/// configuration may have set both options anew before it included this file.
 fn status_right(command: &str) -> String {
-    let ours = format!(" #({command} {STATUS_MARK})");
+    let ours = program::quoted(&format!("#({command} {STATUS_MARK}) "));
+    let (saved, length) = (saved(LENGTH_OPTION), LENGTH_OPTION);
     format!(
         "set-option -g {STATUS_OPTION} {ours}\n\
-         %if \"#{{?#{{m:*{STATUS_MARK}*,#{{status-right}}}},,1}}\"\n  set-option -ga status-right {ours}\n%endif\n",
-        ours = program::quoted(&ours)
+         %if \"#{{?#{{m:*{STATUS_MARK}*,#{{status-right}}}},,1}}\"\n  \
+         set-option -gF status-right '#{{{STATUS_OPTION}}}#{{status-right}}'\n%endif\n\
+         %if \"#{{!=:#{{{length}}},#{{{OUR_LENGTH_OPTION}}}}}\"\n  \
+         set-option -gF {saved} '#{{{length}}}'\n  \
+         set-option -gF {length} '#{{e|+:#{{{length}}},{FLEET_LINE_COLUMNS}}}'\n  \
+         set-option -gF {OUR_LENGTH_OPTION} '#{{{length}}}'\n%endif\n"
     )
 }
 

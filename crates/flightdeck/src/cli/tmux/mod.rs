@@ -1,6 +1,7 @@
 //! `flightdeck tmux`: installs key bindings, a status bar and colours into the person's tmux, and removes them.
 
 mod block;
+mod config_keys;
 mod included;
 mod server;
 
@@ -113,19 +114,15 @@ fn install(args: &InstallArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u
     if let Some(path) = [&binary, &home].into_iter().find(|path| path.contains(UNQUOTABLE)) {
         bail!("tmux cannot run a program with this path: {path}");
     }
-    if let Some(key) = server.as_ref().map(|server| server.taken_key(&args.keys)).transpose()?.flatten() {
-        bail!(
-            "prefix {key} is bound to something else: choose another key (see `flightdeck tmux install --help`)"
-        );
-    }
+    let before = read(&config)?;
+    check_keys(&args.keys, server.as_ref(), &config, before.as_deref().unwrap_or_default())?;
     let included = included_file(&paths.home);
     let command = format!("{} --home {}", program::shell_word(&binary), program::shell_word(&home));
     fs::create_dir_all(&paths.home).with_context(|| format!("could not create {home}"))?;
     replace(&included, Some(included::config_text(&args.keys, &command, &home).as_bytes()))?;
-    let before = read(&config)?;
     replace(&config, Some(&block::with_block(before.as_deref(), &include_line(&included))))?;
     if let Some(server) = &server {
-        server.load(&included)?;
+        server.load(&included, &home)?;
     }
     if args.place.json {
         return TmuxInstallation::read(&args.place, paths)?.print(out);
@@ -143,6 +140,20 @@ fn install(args: &InstallArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u
         "prefix {popup_key}: the board · prefix {sidebar_key}: a sidebar · prefix {next_key}: the session that needs you most"
     )?;
     Ok(0)
+}
+
+/// Refuses a key that the running server or the person's configuration binds to something else.
+fn check_keys(keys: &Keys, server: Option<&Server>, config: &Path, text: &[u8]) -> anyhow::Result<()> {
+    let other = "choose another key (see `flightdeck tmux install --help`)";
+    if let Some(key) = server.map(|server| server.taken_key(keys)).transpose()?.flatten() {
+        bail!("prefix {key} is bound to something else: {other}");
+    }
+    for key in keys.all() {
+        if let Some(line) = config_keys::line_that_binds(&String::from_utf8_lossy(text), key) {
+            bail!("prefix {key} is bound to something else in {}, line {line}: {other}", config.display());
+        }
+    }
+    Ok(())
 }
 
 /// The line of the block that loads the file of this home.

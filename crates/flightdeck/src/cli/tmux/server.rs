@@ -5,7 +5,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
 
-use super::included::{FOCUS_HOOK, Keys, STATUS_OPTION, saved, saved_options};
+use super::included::{
+    FOCUS_HOOK, Keys, LENGTH_OPTION, OUR_LENGTH_OPTION, STATUS_OPTION, saved, saved_options,
+};
 use crate::pane_colours::paint::{HOME_OPTION, PANE_OPTION, WINDOW_OPTION};
 
 /// The oldest tmux that has popups. Everything else that the file uses is older.
@@ -68,7 +70,13 @@ impl Server {
         Ok(Some(self.global_option(HOME_OPTION)?).filter(|home| !home.is_empty()))
     }
 
-    pub(super) fn load(&self, included: &Path) -> anyhow::Result<()> {
+    /// Loads the file of this home. What an earlier install of the same home bound and showed is taken back first: the keys may be
+    /// others now.
+    pub(super) fn load(&self, included: &Path, home: &str) -> anyhow::Result<()> {
+        self.unbind_keys(home)?;
+        if self.loaded_home()?.as_deref() == Some(home) {
+            self.take_out_fleet_line()?;
+        }
         self.run(&["source-file", &included.display().to_string()]).map(drop)
     }
 
@@ -84,9 +92,7 @@ impl Server {
     /// Removes the keys of this home. If the server has loaded the file of this home last, also restores the options, and removes
     /// our hook and the status of every pane.
     pub(super) fn unload(&self, home: &str) -> anyhow::Result<()> {
-        for key in self.keys_of(home)? {
-            self.run(&["unbind-key", "-T", "prefix", &key])?;
-        }
+        self.unbind_keys(home)?;
         if self.loaded_home()?.as_deref() != Some(home) {
             return Ok(());
         }
@@ -95,18 +101,42 @@ impl Server {
             self.run(&["set-option", "-g", option, &before])?;
             self.run(&["set-option", "-gu", &saved(option)])?;
         }
-        let ours = self.global_option(STATUS_OPTION)?;
-        let status_right = self.global_option("status-right")?.replace(&ours, "");
-        self.run(&["set-option", "-g", "status-right", &status_right])?;
+        self.take_out_fleet_line()?;
+        self.restore_length()?;
         self.run(&["set-hook", "-gu", FOCUS_HOOK])?;
         for pane in self.run(&["list-panes", "-a", "-F", "#{pane_id}"])?.lines() {
             self.run(&["set-option", "-qpu", "-t", pane, PANE_OPTION])?;
             self.run(&["set-option", "-qwu", "-t", pane, WINDOW_OPTION])?;
         }
-        for option in [STATUS_OPTION, HOME_OPTION] {
+        for option in [STATUS_OPTION, OUR_LENGTH_OPTION, HOME_OPTION] {
             self.run(&["set-option", "-gu", option])?;
         }
         Ok(())
+    }
+
+    fn unbind_keys(&self, home: &str) -> anyhow::Result<()> {
+        for key in self.keys_of(home)? {
+            self.run(&["unbind-key", "-T", "prefix", &key])?;
+        }
+        Ok(())
+    }
+
+    /// Takes our part out of `status-right`.
+    fn take_out_fleet_line(&self) -> anyhow::Result<()> {
+        let ours = self.global_option(STATUS_OPTION)?;
+        let status_right = self.global_option("status-right")?.replace(&ours, "");
+        self.run(&["set-option", "-g", "status-right", &status_right]).map(drop)
+    }
+
+    /// A length that the person set after the install stays.
+    fn restore_length(&self) -> anyhow::Result<()> {
+        let before = self.global_option(&saved(LENGTH_OPTION))?;
+        if !before.is_empty()
+            && self.global_option(LENGTH_OPTION)? == self.global_option(OUR_LENGTH_OPTION)?
+        {
+            self.run(&["set-option", "-g", LENGTH_OPTION, &before])?;
+        }
+        self.run(&["set-option", "-gu", &saved(LENGTH_OPTION)]).map(drop)
     }
 
     fn keys_of(&self, home: &str) -> anyhow::Result<Vec<String>> {

@@ -78,6 +78,8 @@ pub(super) enum ListingRow {
     Heading {
         text: String,
         count: usize,
+        /// Sessions below the heading that `count` leaves out: they neither block nor ask.
+        idle: usize,
         indent: u16,
     },
     Session {
@@ -116,6 +118,8 @@ pub(super) struct Listing {
     pub(super) order: Vec<SessionId>,
     /// The sessions of the three columns.
     pub(super) columns: [Vec<SessionId>; 3],
+    /// What each column shows: its sessions with their subagents, below headings if it is grouped.
+    pub(super) column_rows: [Vec<ListingRow>; 3],
     /// Sessions whose requests are alike: one line stands for them.
     pub(super) bunches: Bunches,
     /// Parked sessions that are folded.
@@ -132,8 +136,9 @@ pub(super) struct BoardCounts {
     pub(super) parked: usize,
 }
 
+const NEEDS_YOU: &str = "NEEDS YOU";
 pub(super) const GROUPS: [(Group, &str); 3] =
-    [(Group::NeedsYou, "NEEDS YOU"), (Group::Running, "RUNNING"), (Group::Done, "DONE")];
+    [(Group::NeedsYou, NEEDS_YOU), (Group::Running, "RUNNING"), (Group::Done, "DONE")];
 
 impl BoardCounts {
     pub(super) fn new<'a>(cards: impl Iterator<Item = &'a Card>) -> Self {
@@ -227,13 +232,25 @@ impl Sort {
 }
 
 impl Grouping {
-    /// The hosts are left out if there is only one.
-    pub(super) fn next(self, many_hosts: bool) -> Self {
-        match self {
-            Self::State => Self::Project,
-            Self::Project if many_hosts => Self::Host,
-            Self::Project | Self::Host => Self::None,
-            Self::None => Self::State,
+    /// The next way to group that looks different in this view. The hosts are left out if there is only one.
+    pub(super) fn next(self, view: View, many_hosts: bool) -> Self {
+        match (view, self) {
+            (View::Tree, Self::Host) => Self::Project,
+            (View::Tree, _) => Self::Host,
+            (_, Self::State) | (View::Columns, Self::None) => Self::Project,
+            (_, Self::Project) if many_hosts => Self::Host,
+            (View::Columns, _) | (View::List, Self::None) => Self::State,
+            (View::List, Self::Project | Self::Host) => Self::None,
+        }
+    }
+
+    /// What the view makes of it: a column is a state already, and a tree is always grouped by project.
+    pub(super) fn in_view(self, view: View) -> Self {
+        match (view, self) {
+            (View::Tree, Self::Host) => Self::Host,
+            (View::Tree, _) => Self::Project,
+            (View::Columns, Self::None) => Self::State,
+            (_, grouping) => grouping,
         }
     }
 
@@ -243,6 +260,20 @@ impl Grouping {
             Self::Project => "by project",
             Self::Host => "by host",
             Self::None => "not grouped",
+        }
+    }
+
+    /// The headings with their sessions; one without a heading if the sessions are not grouped by project or host.
+    fn groups<'a>(self, cards: &[&'a Card]) -> Vec<(Option<String>, Vec<&'a Card>)> {
+        match self {
+            Self::State | Self::None => vec![(None, cards.to_vec())],
+            Self::Project => {
+                by_project(cards).into_iter().map(|(name, members)| (Some(name), members)).collect()
+            }
+            Self::Host => by_key(cards, host_key)
+                .into_values()
+                .map(|members| (Some(host_heading(&members)), members))
+                .collect(),
         }
     }
 }
@@ -256,8 +287,8 @@ impl Listing {
         let mut listing = Self { parked: shown.parked, bunches, ..Self::default() };
         match view {
             View::List => listing.add_groups(&cards, wishes),
-            View::Columns => listing.add_columns(&cards),
-            View::Tree => listing.add_tree(&cards),
+            View::Columns => listing.add_columns(&cards, wishes.grouping),
+            View::Tree => listing.add_tree(&cards, wishes.grouping),
         }
         if shown.parked > 0 && view != View::Columns {
             listing.rows.push(ListingRow::Parked { count: shown.parked });
@@ -270,45 +301,69 @@ impl Listing {
         ids.map(|id| self.bunches.get(id).map_or(1, Vec::len)).sum()
     }
 
+    /// A heading for these sessions. That of the sessions that need the person counts what the first line of the screen counts.
+    fn heading(&self, text: &str, members: &[&Card], indent: u16) -> ListingRow {
+        let count = self.count(members.iter().map(|card| &card.id));
+        let idle = match text == NEEDS_YOU {
+            true => members.iter().filter(|card| !card.needs_person()).count(),
+            false => 0,
+        };
+        ListingRow::Heading { text: text.to_owned(), count: count - idle, idle, indent }
+    }
+
     fn add_groups(&mut self, cards: &[&Card], wishes: &Wishes) {
         match wishes.grouping {
             _ if wishes.best_match_first && !wishes.search.is_empty() => self.add_sessions(cards, 0),
-            Grouping::None => self.add_sessions(cards, 0),
             Grouping::State => {
                 for (group, title) in GROUPS {
                     self.add_group(title, &of_group(cards, group), 0);
                 }
             }
-            Grouping::Project => {
-                for (name, members) in by_project(cards) {
-                    self.add_group(&name, &members, 0);
-                }
-            }
-            Grouping::Host => {
-                for members in by_key(cards, host_key).values() {
-                    self.add_group(&host_heading(members), members, 0);
+            grouping => {
+                for (heading, members) in grouping.groups(cards) {
+                    match heading {
+                        Some(heading) => self.add_group(&heading, &members, 0),
+                        None => self.add_sessions(&members, 0),
+                    }
                 }
             }
         }
     }
 
-    fn add_columns(&mut self, cards: &[&Card]) {
-        for (column, (group, _)) in self.columns.iter_mut().zip(GROUPS) {
-            *column = of_group(cards, group).iter().map(|card| card.id.clone()).collect();
-            self.order.extend(column.iter().cloned());
+    fn add_columns(&mut self, cards: &[&Card], grouping: Grouping) {
+        for (column, (group, _)) in GROUPS.into_iter().enumerate() {
+            let from = self.order.len();
+            for (heading, members) in grouping.groups(&of_group(cards, group)) {
+                match heading {
+                    Some(heading) => self.add_group(&heading, &members, 0),
+                    None => self.add_sessions(&members, 0),
+                }
+            }
+            self.columns[column] = self.order[from..].to_vec();
+            self.column_rows[column] = std::mem::take(&mut self.rows);
         }
     }
 
-    /// Project, worktree, session, subagents.
-    fn add_tree(&mut self, cards: &[&Card]) {
+    /// Project, worktree, session, subagents; grouped by host, below the hosts.
+    fn add_tree(&mut self, cards: &[&Card], grouping: Grouping) {
+        if grouping != Grouping::Host {
+            return self.add_projects(cards, 0);
+        }
+        for (heading, members) in grouping.groups(cards) {
+            self.rows.push(self.heading(&heading.unwrap_or_default(), &members, 0));
+            self.add_projects(&members, 1);
+        }
+    }
+
+    fn add_projects(&mut self, cards: &[&Card], indent: u16) {
         for (project, members) in by_project(cards) {
-            self.rows.push(ListingRow::Heading { text: project, count: members.len(), indent: 0 });
+            self.rows.push(self.heading(&project, &members, indent));
             for (worktree, members) in
                 by_key(&members, |card| card.project.worktree.clone().unwrap_or_default())
             {
                 match worktree.is_empty() {
-                    true => self.add_sessions(&members, 1),
-                    false => self.add_group(&worktree, &members, 1),
+                    true => self.add_sessions(&members, indent + 1),
+                    false => self.add_group(&worktree, &members, indent + 1),
                 }
             }
         }
@@ -316,8 +371,7 @@ impl Listing {
 
     fn add_group(&mut self, title: &str, members: &[&Card], indent: u16) {
         if !members.is_empty() {
-            let count = self.count(members.iter().map(|card| &card.id));
-            self.rows.push(ListingRow::Heading { text: title.to_owned(), count, indent });
+            self.rows.push(self.heading(title, members, indent));
             self.add_sessions(members, indent + u16::from(indent > 0));
         }
     }

@@ -133,11 +133,7 @@ fn do_action(model: &mut Model, action: KeyAction) -> Vec<TuiCommand> {
             model.wishes.sort = model.wishes.sort.next();
             format!("sorted by {}", model.wishes.sort.name())
         }),
-        KeyAction::Grouping => change_wish(model, |model| {
-            let many_hosts = model.board.cards().any(|card| card.owner.is_some());
-            model.wishes.grouping = model.wishes.grouping.next(many_hosts);
-            format!("grouped {}", model.wishes.grouping.name()).replace("grouped not", "not")
-        }),
+        KeyAction::Grouping => change_wish(model, next_grouping),
         KeyAction::View => change_wish(model, |model| {
             let next = match model.view() {
                 View::List if model.mode == Mode::Full => View::Columns,
@@ -248,6 +244,15 @@ fn change_wish(model: &mut Model, change: impl FnOnce(&mut Model) -> String) {
     let words = change(model);
     model.forget_listing();
     model.show_note(words);
+}
+
+fn next_grouping(model: &mut Model) -> String {
+    let many_hosts = model.board.cards().any(|card| card.owner.is_some());
+    if model.view() == View::Tree && !many_hosts {
+        return "a tree is always grouped by project and worktree".to_owned();
+    }
+    model.wishes.grouping = model.wishes.grouping.next(model.view(), many_hosts);
+    format!("grouped {}", model.wishes.grouping.name()).replace("grouped not", "not")
 }
 
 fn show_panel(model: &mut Model, panel: Panel) {

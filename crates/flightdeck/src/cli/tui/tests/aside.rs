@@ -235,7 +235,7 @@ fn parked_sessions_are_folded_counted_found_and_taken_back() {
     bench.press(KeyCode::Esc);
     bench.draw();
     bench.keys("ffff");
-    shows(&mut bench, &["[only parked]", "NEEDS YOU 2", "[parked until 11:30]"]);
+    shows(&mut bench, &["[only parked]", "NEEDS YOU 0 + 2 idle", "[parked until 11:30]"]);
     let back = ParkSession { session_id: "b".into(), until: None, parked: false };
     assert_eq!(bench.keys("P"), [TuiCommand::Call(DaemonCall::Park(back.clone()))]);
     bench.send(TuiMessage::Reply(Box::new(Reply {

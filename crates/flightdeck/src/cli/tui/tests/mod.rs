@@ -4,6 +4,7 @@ mod aside;
 pub(in crate::cli) mod fleet;
 mod hosts;
 mod keys;
+mod layout;
 mod screens;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};

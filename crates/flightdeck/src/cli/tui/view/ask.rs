@@ -258,7 +258,7 @@ impl AskPage<'_> {
         let always = match suggestions.as_slice() {
             [] => None,
             [only] => Some(only.clone()),
-            _ => Some("always …".to_owned()),
+            _ => Some(format!("always: {}", numbers_in_words(suggestions.len()))),
         };
         let (yes, no) = match ask.kind {
             NeedKind::Permission => ("allow", "deny"),
@@ -266,11 +266,6 @@ impl AskPage<'_> {
             NeedKind::Plan => ("approve", "reject"),
             NeedKind::Elicitation => ("fill in", "decline"),
         };
-        if suggestions.len() > 1 {
-            for (n, words) in suggestions.iter().enumerate() {
-                self.marked(words, 4, &format!("{} ", n + 1), self.model.theme.dim());
-            }
-        }
         let key = |action: KeyAction, words: &str| {
             [
                 StyledText::new(shown_key(action), self.model.theme.accent()),
@@ -291,5 +286,16 @@ impl AskPage<'_> {
         });
         self.lines.push(line);
         self.lines.extend(always);
+        if suggestions.len() > 1 {
+            for (n, words) in suggestions.iter().enumerate() {
+                self.marked(words, 4, &format!("{} ", n + 1), self.model.theme.dim());
+            }
+        }
     }
+}
+
+/// `1 or 2`, `1, 2 or 3`.
+fn numbers_in_words(last: usize) -> String {
+    let before: Vec<String> = (1..last).map(|n| n.to_string()).collect();
+    format!("{} or {last}", before.join(", "))
 }

@@ -14,19 +14,24 @@ use super::super::keys::{BINDINGS, KeyAction, shown_key};
 use super::super::listing::View;
 use super::super::model::{ConnectionState, Drawn, Mode, Model, OpenQuestion};
 use super::super::parking::can_park;
-use super::super::text::place_name;
+use super::super::text::{place_name, wrap};
 use super::canvas::{StyledLine, StyledText, draw_styled, put_both, put_line, row, width};
 
 /// Most rows of a text that is typed; a longer one shows its end.
 const INPUT_ROWS_MAX: usize = 8;
 
+/// Most rows of a note; a longer one is cut.
+const NOTE_ROWS_MAX: usize = 4;
+
 pub(super) fn rows(model: &Model, columns: u16) -> u16 {
-    match &model.input {
+    let note = note_lines(model, columns).len();
+    let input = match &model.input {
         Some(input) if model.question.is_none() => {
-            (cells(&label(model, input), &input.text, columns).1.len().min(INPUT_ROWS_MAX)) as u16
+            cells(&label(model, input), &input.text, columns).1.len().min(INPUT_ROWS_MAX)
         }
-        _ => 1,
-    }
+        _ => 0,
+    };
+    (note + input).max(1) as u16
 }
 
 pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Drawn) {
@@ -39,12 +44,19 @@ pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Dr
         draw_styled(frame, area, 0, &StyledText::new(line, theme.question()));
         return;
     }
+    let note = note_lines(model, area.width);
+    let input_rows = u16::from(model.input.is_some());
+    let shown = note.len().min(usize::from(area.height - input_rows));
+    for (n, line) in note.iter().take(shown).enumerate() {
+        draw_styled(frame, row(area, n), 0, line);
+    }
+    let below = Rect { y: area.y + shown as u16, height: area.height - shown as u16, ..area };
     if let Some(input) = &model.input {
-        return draw_input(model, frame, area, input, drawn);
+        return draw_input(model, frame, below, input, drawn);
     }
     let ends = [key_hint(model, KeyAction::Help), key_hint(model, KeyAction::Quit)].concat();
-    match (&model.pending, &model.note, &model.link) {
-        (Some(pending), _, _) => {
+    match &model.pending {
+        Some(pending) => {
             let left = [
                 StyledText::new(format!(" {}", pending.words), theme.strong()),
                 StyledText::new("  z", theme.accent()),
@@ -52,16 +64,29 @@ pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Dr
             ];
             put_both(frame, area, &left, &ends);
         }
-        (None, Some(note), _) => {
-            let style = if note.is_refusal { theme.alarm() } else { theme.strong() };
-            put_line(frame, area, &[StyledText::new(format!(" {}", note.text), style)]);
+        None if shown == 0 => put_both(frame, area, &fitting(model, area.width, &ends), &ends),
+        None if model.note.is_none() && width(&note) + width(&ends) < usize::from(area.width) => {
+            put_both(frame, area, &note, &ends);
         }
-        (None, None, ConnectionState::Lost(why)) => {
-            let text = format!(" not connected, trying again: {why}");
-            put_both(frame, area, &[StyledText::new(text, theme.alarm())], &ends);
-        }
-        _ => put_both(frame, area, &fitting(model, area.width, &ends), &ends),
+        None => {}
     }
+}
+
+/// What happened, else that there is no connection: in as many lines as it needs. Above a text field it stands in lines of its own;
+/// a question and an answer that waits come before it.
+fn note_lines(model: &Model, columns: u16) -> Vec<StyledText> {
+    if model.question.is_some() || (model.pending.is_some() && model.input.is_none()) {
+        return Vec::new();
+    }
+    let theme = model.theme;
+    let (text, style) = match (&model.note, &model.link) {
+        (Some(note), _) if note.is_refusal => (note.text.clone(), theme.alarm()),
+        (Some(note), _) => (note.text.clone(), theme.strong()),
+        (None, ConnectionState::Lost(why)) => (format!("not connected, trying again: {why}"), theme.alarm()),
+        (None, _) => return Vec::new(),
+    };
+    let lines = wrap(&text, usize::from(columns).saturating_sub(2));
+    lines.into_iter().take(NOTE_ROWS_MAX).map(|line| StyledText::new(format!(" {line}"), style)).collect()
 }
 
 /// As many of the keys that act now as fit.
@@ -225,13 +250,6 @@ fn draw_input(model: &Model, frame: &mut Buffer, area: Rect, input: &TextInput, 
         }
     }
     draw_hint(model, frame, area, input, cursor_column);
-    if let Some(note) = model.note.as_ref().filter(|note| note.is_refusal && input.purpose != Purpose::Search)
-    {
-        let text = StyledText::new(format!("  {} ", note.text), model.theme.alarm());
-        let wide = (text.columns() as u16).min(area.width / 2);
-        let last = row(area, usize::from(area.height) - 1);
-        draw_styled(frame, Rect { x: last.right() - wide, width: wide, ..last }, 0, &text);
-    }
     let x = area.x + (cursor_column as u16).min(area.width - 1);
     drawn.cursor = Some(Position { x, y: area.y + (cursor_row - first) as u16 });
 }

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::super::super::draw::money;
-use super::super::listing::{BoardCounts, Filter, Grouping, Sort};
+use super::super::listing::{BoardCounts, Filter, Grouping, Sort, View};
 use super::super::model::{Drawn, Hit, Mode, Model};
 use super::canvas::{StyledLine, StyledText, put_both, width};
 
@@ -57,8 +57,11 @@ fn view_settings(model: &Model) -> StyledLine {
     if wishes.sort != Sort::Rank {
         words.push(format!("by {}", wishes.sort.name()));
     }
-    if wishes.grouping != Grouping::State {
-        words.push(wishes.grouping.name().to_owned());
+    // A tree is grouped by project without being asked to.
+    let usual = if model.view() == View::Tree { Grouping::Project } else { Grouping::State };
+    let grouping = wishes.grouping.in_view(model.view());
+    if grouping != usual {
+        words.push(grouping.name().to_owned());
     }
     if !wishes.search.is_empty() {
         words.push(format!("/{}", wishes.search));

@@ -62,11 +62,11 @@ fn height(model: &Model, entry: &ListingRow, width: u16) -> usize {
 
 fn draw_row(model: &Model, frame: &mut Buffer, area: Rect, entry: &ListingRow, drawn: &mut Drawn) {
     match entry {
-        ListingRow::Heading { text, count, indent } => {
+        ListingRow::Heading { text, count, idle, indent } => {
             let style = model.theme.strong();
             let text = StyledText::new(format!(" {}{text}", "  ".repeat(usize::from(*indent))), style);
             let at = draw_styled(frame, area, 0, &text);
-            draw_styled(frame, area, at, &StyledText::new(format!(" {count}"), model.theme.dim()));
+            draw_styled(frame, area, at, &StyledText::new(count_words(*count, *idle), model.theme.dim()));
         }
         ListingRow::Session { id, indent } => {
             if let Some(card) = model.board.card(id) {
@@ -77,13 +77,11 @@ fn draw_row(model: &Model, frame: &mut Buffer, area: Rect, entry: &ListingRow, d
         ListingRow::Agent { session, agent, indent, last } => {
             let agent = model.board.card(session).and_then(|card| card.sub_agents.get(*agent));
             if let Some(agent) = agent {
-                draw_agent(model, frame, area, agent, (*indent, *last));
+                let right = right_columns(usize::from(area.width));
+                draw_agent(model, frame, area, agent, (*indent, *last), right);
             }
         }
-        ListingRow::MoreAgents { count, indent } => {
-            let text = format!("{}   └ and {count} more", "  ".repeat(usize::from(*indent)));
-            draw_styled(frame, area, 0, &StyledText::new(text, model.theme.dim()));
-        }
+        ListingRow::MoreAgents { count, indent } => draw_more_agents(model, frame, area, *count, *indent),
         ListingRow::Parked { count } => {
             drawn.hits.push((area, Hit::Parked));
             let at = draw_styled(frame, area, 0, &StyledText::new(" PARKED", model.theme.dim()));
@@ -94,6 +92,14 @@ fn draw_row(model: &Model, frame: &mut Buffer, area: Rect, entry: &ListingRow, d
                 &StyledText::new(format!(" {count}  f or / shows them"), model.theme.dim()),
             );
         }
+    }
+}
+
+/// ` 29 + 11 idle`: the second number is left out of the first.
+pub(super) fn count_words(count: usize, idle: usize) -> String {
+    match idle {
+        0 => format!(" {count}"),
+        _ => format!(" {count} + {idle} idle"),
     }
 }
 
@@ -111,12 +117,19 @@ fn draw_session(model: &Model, frame: &mut Buffer, area: Rect, card: &Card, inde
     }
 }
 
-fn draw_agent(
+pub(super) fn draw_more_agents(model: &Model, frame: &mut Buffer, area: Rect, count: usize, indent: u16) {
+    let text = format!("{}   └ and {count} more", "  ".repeat(usize::from(indent)));
+    draw_styled(frame, area, 0, &StyledText::new(text, model.theme.dim()));
+}
+
+/// A subagent below its session. At the right stand its time and room for the name of a place.
+pub(super) fn draw_agent(
     model: &Model,
     frame: &mut Buffer,
     area: Rect,
     agent: &SubAgentCard,
     (indent, last): (u16, bool),
+    (time_columns, name_columns): (usize, usize),
 ) {
     let dim = model.theme.dim();
     let branch = if last { "└" } else { "├" };
@@ -128,8 +141,7 @@ fn draw_agent(
         StyledText::new(if is_blocked { "◆ " } else { "● " }, style),
         StyledText::new(format!("{} {about}", agent.agent_type), style),
     ];
-    let (time_columns, name_columns) = right_columns(usize::from(area.width));
-    let time =
-        format!("{:>time_columns$} {}", duration(model.now - agent.started_at), " ".repeat(name_columns));
+    let room = if name_columns > 0 { name_columns + 1 } else { 0 };
+    let time = format!("{:>time_columns$}{}", duration(model.now - agent.started_at), " ".repeat(room));
     put_both(frame, area, &left, &[StyledText::new(time, dim)]);
 }

@@ -23,7 +23,7 @@ use super::model::{ConnectionState, Drawn, Hit, Mode, Model};
 const LIST_PERCENT: u16 = 46;
 const LIST_COLUMNS: (u16, u16) = (38, 110);
 /// The part of the width that the details get beside three columns, and their bounds in columns.
-const DETAIL_PERCENT: u16 = 36;
+const DETAIL_PERCENT: u16 = 33;
 const DETAIL_COLUMNS: (u16, u16) = (52, 110);
 
 /// Draws a frame of the model's size.

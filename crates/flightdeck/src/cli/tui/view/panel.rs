@@ -9,7 +9,7 @@ use ratatui::style::Style;
 
 use super::super::model::{Model, PanelContent};
 use super::super::text::{short_paths, time_of_day, wrap};
-use super::canvas::{StyledLine, StyledText, put_line, row};
+use super::canvas::{StyledLine, StyledText, put_both, put_line, row};
 use super::timeline;
 
 /// Lines of a conversation that are made above the visible ones, so that the next step back finds them.
@@ -44,7 +44,8 @@ fn draw_steps(model: &Model, frame: &mut Buffer, area: Rect, scroll: usize, page
     let hidden = steps.len().saturating_sub(usize::from(area.height));
     let first = hidden - scroll.min(hidden);
     for (n, step) in steps.iter().skip(first).take(usize::from(area.height)).enumerate() {
-        put_line(frame, row(area, n), &timeline::line(model, step));
+        let (left, right) = timeline::line(model, step, usize::from(area.width));
+        put_both(frame, row(area, n), &left, &right);
     }
     PanelScroll { most: hidden, from_end: true }
 }

@@ -8,9 +8,10 @@ use flightdeck_core::wire::status_line::STATUS_LINE;
 use ratatui::style::Style;
 
 use super::super::super::draw::duration;
+use super::super::super::line::cut_to_width;
 use super::super::model::Model;
 use super::super::text::{short_paths, time_of_day};
-use super::canvas::{StyledLine, StyledText};
+use super::canvas::{StyledLine, StyledText, width};
 
 /// Longest text of a step; the page has all of it.
 const STEP_CHARS_MAX: usize = 400;
@@ -24,6 +25,8 @@ pub(super) struct TimelineStep<'a> {
     asked: bool,
     /// How a tool call ended, and when.
     result: Option<(CallEnd, Timestamp)>,
+    /// Why a tool call failed.
+    failure: Option<&'a str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,17 +44,27 @@ pub(super) fn steps(events: &[TimelineEvent]) -> Vec<TimelineStep<'_>> {
             _ => None,
         };
         match end.and_then(|end| Some((end, open_call(&mut steps, event)?))) {
-            Some((end, call)) => call.result = Some((end, event.fired_at)),
+            Some((end, call)) => {
+                call.result = Some((end, event.fired_at));
+                call.failure = failure(event).map(|(_, why)| why);
+            }
             None => match asked_call(&mut steps, event) {
                 Some(call) => call.asked = true,
                 None => {
                     let result = end.map(|end| (end, event.fired_at));
-                    steps.push(TimelineStep { event, asked: false, result });
+                    let failure = failure(event).map(|(_, why)| why);
+                    steps.push(TimelineStep { event, asked: false, result, failure });
                 }
             },
         }
     }
     steps
+}
+
+/// What was called and why it failed: the summary of a failure is `Bash: pytest failed: Exit code 1`.
+fn failure(event: &TimelineEvent) -> Option<(&str, &str)> {
+    let is_failure = event.name == "PostToolUseFailure";
+    event.summary.split_once(" failed: ").filter(|(_, why)| is_failure && !why.is_empty())
 }
 
 /// The call that this request is about.
@@ -77,7 +90,8 @@ fn open_call<'a, 's>(
     steps.iter_mut().rev().find(is_call)
 }
 
-pub(super) fn line(model: &Model, step: &TimelineStep<'_>) -> StyledLine {
+/// The step, and at the right edge why it failed: in what the step leaves free, and in a third of the columns at least.
+pub(super) fn line(model: &Model, step: &TimelineStep<'_>, columns: usize) -> (StyledLine, StyledLine) {
     let (theme, event) = (model.theme, step.event);
     let (mark, style) = match (event.name.as_str(), step.result) {
         (_, Some((CallEnd::Succeeded, _))) => ("✓", Style::new()),
@@ -92,7 +106,11 @@ pub(super) fn line(model: &Model, step: &TimelineStep<'_>) -> StyledLine {
         ("SubagentStart" | "SubagentStop", _) => ("⑂", theme.dim()),
         _ => ("·", theme.dim()),
     };
-    let words = if event.summary.is_empty() { &event.name } else { &event.summary };
+    let words = match (failure(event), event.summary.as_str()) {
+        (Some((called, _)), _) => called,
+        (None, "") => event.name.as_str(),
+        (None, summary) => summary,
+    };
     let mut line = vec![
         StyledText::new(format!("{} ", time_of_day(event.fired_at, &model.zone)), theme.dim()),
         StyledText::new(format!("{mark} "), style),
@@ -100,7 +118,18 @@ pub(super) fn line(model: &Model, step: &TimelineStep<'_>) -> StyledLine {
     if let Some((_, ended_at)) = step.result.filter(|(_, ended_at)| *ended_at > event.fired_at) {
         line.push(StyledText::new(format!("{} ", duration(ended_at - event.fired_at)), theme.dim()));
     }
-    let words = model.selected_card().map_or_else(|| words.clone(), |card| short_paths(card, words));
+    let words = model.selected_card().map_or_else(|| words.to_owned(), |card| short_paths(card, words));
     line.push(StyledText::new(one_line(&words, STEP_CHARS_MAX), style));
-    line
+    let room = columns.saturating_sub(width(&line) + 1).max(columns / 3);
+    let failure = step.failure.map(|why| cut_to_width(&failure_words(why), room));
+    (line, failure.map(|why| StyledText::new(why, theme.removed())).into_iter().collect())
+}
+
+/// `exit 1` for `Exit code 1`, which is how the client begins the output of a command.
+fn failure_words(why: &str) -> String {
+    let why = one_line(why, STEP_CHARS_MAX);
+    match why.strip_prefix("Exit code ") {
+        Some(rest) => format!("exit {rest}"),
+        None => why,
+    }
 }
