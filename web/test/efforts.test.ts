@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { doing, numbersOf, openWindow } from "../src/efforts/current";
-import { merged, withChanges } from "../src/efforts/entries";
-import { fits, NO_FILTER } from "../src/efforts/filter";
+import { merged, withChangedEfforts } from "../src/efforts/entries";
+import { matchesEffortFilter, NO_EFFORT_FILTER } from "../src/efforts/filter";
 import { timesIn } from "../src/efforts/guardHistory";
 import { costOf, curveOf } from "../src/efforts/windowNumbers";
 import { changeFrom } from "../src/live/messageQueue";
@@ -25,7 +25,7 @@ test("an effort that is finished moves, and keeps the cost that the stream does 
     [],
     [effort({ id: "a", started_at: at(5), cost }), effort({ id: "b", started_at: at(1) })],
   );
-  const next = withChanges(rows, [effort({ id: "a", started_at: at(5), finished_at: at(6) })], false);
+  const next = withChangedEfforts(rows, [effort({ id: "a", started_at: at(5), finished_at: at(6) })], false);
   expect(next.map(({ id, cost }) => [id, cost])).toEqual([
     ["b", null],
     ["a", cost],
@@ -35,9 +35,9 @@ test("an effort that is finished moves, and keeps the cost that the stream does 
 test("an effort of a page that is not loaded waits for its page", () => {
   const rows = [effort({ id: "a", started_at: at(5), finished_at: at(6) })];
   const older = effort({ id: "b", started_at: at(1), finished_at: at(2) });
-  expect(ids(withChanges(rows, [older], true))).toEqual(["a"]);
-  expect(ids(withChanges(rows, [older], false))).toEqual(["a", "b"]);
-  expect(ids(withChanges(rows, [effort({ id: "c", started_at: at(0) })], true))).toEqual(["c", "a"]);
+  expect(ids(withChangedEfforts(rows, [older], true))).toEqual(["a"]);
+  expect(ids(withChangedEfforts(rows, [older], false))).toEqual(["a", "b"]);
+  expect(ids(withChangedEfforts(rows, [effort({ id: "c", started_at: at(0) })], true))).toEqual(["c", "a"]);
 });
 
 test("a search finds words in the title, the log and the handoff", () => {
@@ -45,16 +45,18 @@ test("a search finds words in the title, the log and the handoff", () => {
     log: [{ at: at(1), text: "Reverse charge is next" }],
     handoff: { from: "w-1", at: at(2), payload: "Do not regenerate golden files", to: null },
   });
-  const found = (text: string) => fits(one, { ...NO_FILTER, text });
+  const found = (text: string) => matchesEffortFilter(one, { ...NO_EFFORT_FILTER, text });
   expect([found("tax REVERSE"), found("golden api"), found("golden nowhere")]).toEqual([true, true, false]);
 });
 
 test("lifecycle, project and skill filter", () => {
   const one = effort({ project: "web", skill: "fix", finished_at: at(3) });
-  expect(fits(one, { ...NO_FILTER, which: "finished", project: "web", skill: "fix" })).toBe(true);
-  expect(fits(one, { ...NO_FILTER, which: "active" })).toBe(false);
-  expect(fits(one, { ...NO_FILTER, project: "api" })).toBe(false);
-  expect(fits(one, { ...NO_FILTER, skill: "implement" })).toBe(false);
+  expect(
+    matchesEffortFilter(one, { ...NO_EFFORT_FILTER, which: "finished", project: "web", skill: "fix" }),
+  ).toBe(true);
+  expect(matchesEffortFilter(one, { ...NO_EFFORT_FILTER, which: "active" })).toBe(false);
+  expect(matchesEffortFilter(one, { ...NO_EFFORT_FILTER, project: "api" })).toBe(false);
+  expect(matchesEffortFilter(one, { ...NO_EFFORT_FILTER, skill: "implement" })).toBe(false);
 });
 
 test("the open window is the newest of the main agent", () => {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { boardFilterInQuery } from "../src/board/filterUrl";
-import { NO_FILTER as ALL_EFFORTS, type EffortFilter } from "../src/efforts/filter";
+import { type EffortFilter, NO_EFFORT_FILTER } from "../src/efforts/filter";
 import { effortFilterInQuery } from "../src/efforts/filterUrl";
-import { type LogFilter, NO_FILTER } from "../src/log/filter";
+import { type LogFilter, NO_LOG_FILTER } from "../src/log/filter";
 import { logFilterInQuery } from "../src/log/filterUrl";
 
 test("a filter survives the way through the address, beside other parameters", () => {
@@ -28,11 +28,11 @@ test("the filters of the log and of the efforts have parameters of their own", (
   expect(logFilterInQuery.from(search)).toEqual(log);
   expect(effortFilterInQuery.from(search)).toEqual(efforts);
   expect(boardFilterInQuery.from(search)).toMatchObject({ text: "board", project: ["web"] });
-  const cleared = effortFilterInQuery.into(logFilterInQuery.into(search, NO_FILTER), ALL_EFFORTS);
+  const cleared = effortFilterInQuery.into(logFilterInQuery.into(search, NO_LOG_FILTER), NO_EFFORT_FILTER);
   expect(cleared).toBe("?q=board&project=web");
 });
 
 test("an address with unknown choices has the usual filter", () => {
-  expect(logFilterInQuery.from("?log.outcome=lost&log.since=ever&log.project=")).toEqual(NO_FILTER);
-  expect(effortFilterInQuery.from("?efforts.which=some")).toEqual(ALL_EFFORTS);
+  expect(logFilterInQuery.from("?log.outcome=lost&log.since=ever&log.project=")).toEqual(NO_LOG_FILTER);
+  expect(effortFilterInQuery.from("?efforts.which=some")).toEqual(NO_EFFORT_FILTER);
 });

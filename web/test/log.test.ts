@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { withChanges, withPage } from "../src/log/entries";
-import { fits, type LogFilter, NO_FILTER, periodStart, queryOf } from "../src/log/filter";
+import { withChangedAssignments, withPage } from "../src/log/entries";
+import { type LogFilter, matchesLogFilter, NO_LOG_FILTER, periodStart, queryOf } from "../src/log/filter";
 import { dayName, dayOf, sections, sumsOf } from "../src/log/groups";
 import { assignment, at } from "./assignment";
 
 const NOW = Date.parse(at(30));
-const filter = (part: Partial<LogFilter>): LogFilter => ({ ...NO_FILTER, ...part });
+const filter = (part: Partial<LogFilter>): LogFilter => ({ ...NO_LOG_FILTER, ...part });
 const ids = (rows: { assignment: { id: string } }[]) => rows.map((row) => row.assignment.id);
 const row = (...args: Parameters<typeof assignment>) => ({ assignment: assignment(...args), readAt: NOW });
 
@@ -68,8 +68,9 @@ test("every word of the search must be found, in what was asked or in the result
     project: "billing",
   });
   for (const text of ["", "  ", "drop column", "MIGRATIONS billing"])
-    expect(fits(one, filter({ text }), NOW), text).toBe(true);
-  for (const text of ["drop table", "infra"]) expect(fits(one, filter({ text }), NOW), text).toBe(false);
+    expect(matchesLogFilter(one, filter({ text }), NOW), text).toBe(true);
+  for (const text of ["drop table", "infra"])
+    expect(matchesLogFilter(one, filter({ text }), NOW), text).toBe(false);
 });
 
 test("a filter asks the daemon for what it can filter, and the page filters the rest", () => {
@@ -82,16 +83,25 @@ test("a filter asks the daemon for what it can filter, and the page filters the 
   });
   const died = assignment({ completed_at: at(1), outcome: "died" });
   const waits = assignment({ state: "awaiting_input" });
-  expect([died, waits].map((a) => fits(a, filter({ outcome: "died" }), NOW))).toEqual([true, false]);
-  expect([died, waits].map((a) => fits(a, filter({ outcome: "waiting" }), NOW))).toEqual([false, true]);
-  expect([died, waits].map((a) => fits(a, filter({ outcome: "working" }), NOW))).toEqual([false, false]);
+  expect([died, waits].map((a) => matchesLogFilter(a, filter({ outcome: "died" }), NOW))).toEqual([
+    true,
+    false,
+  ]);
+  expect([died, waits].map((a) => matchesLogFilter(a, filter({ outcome: "waiting" }), NOW))).toEqual([
+    false,
+    true,
+  ]);
+  expect([died, waits].map((a) => matchesLogFilter(a, filter({ outcome: "working" }), NOW))).toEqual([
+    false,
+    false,
+  ]);
 });
 
 test("a period begins at midnight, and an open assignment is in every period", () => {
   expect(periodStart("week", NOW)).toBe(new Date(2026, 10, 12).getTime());
   const old = new Date(2026, 10, 11, 23).toISOString();
-  expect(fits(assignment({ opened_at: old, completed_at: old }), filter({}), NOW)).toBe(false);
-  expect(fits(assignment({ opened_at: old }), filter({}), NOW)).toBe(true);
+  expect(matchesLogFilter(assignment({ opened_at: old, completed_at: old }), filter({}), NOW)).toBe(false);
+  expect(matchesLogFilter(assignment({ opened_at: old }), filter({}), NOW)).toBe(true);
 });
 
 test("pages are put together newest first, without doubles", () => {
@@ -111,7 +121,12 @@ test("pages are put together newest first, without doubles", () => {
 test("a live change replaces its row and keeps the known cost", () => {
   const cost = { usd_micros: 7, unpriced_models: [] };
   const rows = withPage([], [assignment({ id: "1", cost })], NOW);
-  const [changed] = withChanges(rows, [assignment({ id: "1", completed_at: at(2) })], NOW + 5, false);
+  const [changed] = withChangedAssignments(
+    rows,
+    [assignment({ id: "1", completed_at: at(2) })],
+    NOW + 5,
+    false,
+  );
   expect(changed).toMatchObject({ readAt: NOW + 5, assignment: { state: "complete", cost } });
 });
 
@@ -119,6 +134,6 @@ test("a change of an assignment that is on a later page waits for its page", () 
   const rows = withPage([], [assignment({ id: "5", opened_at: at(5) })], NOW);
   const old = assignment({ id: "1", opened_at: at(1) });
   const fresh = assignment({ id: "6", opened_at: at(6) });
-  expect(ids(withChanges(rows, [old, fresh], NOW, true))).toEqual(["6", "5"]);
-  expect(ids(withChanges(rows, [old, fresh], NOW, false))).toEqual(["6", "5", "1"]);
+  expect(ids(withChangedAssignments(rows, [old, fresh], NOW, true))).toEqual(["6", "5"]);
+  expect(ids(withChangedAssignments(rows, [old, fresh], NOW, false))).toEqual(["6", "5", "1"]);
 });

@@ -1,6 +1,6 @@
 /** The fields of an MCP elicitation form: text, number, yes/no, one choice, several choices. */
 
-export type Choice = { value: string | number | boolean; label: string };
+export type FieldChoice = { value: string | number | boolean; label: string };
 
 export type Field = {
   name: string;
@@ -8,7 +8,7 @@ export type Field = {
   required: boolean;
   description: string | null;
   kind: "text" | "number" | "boolean" | "one" | "many";
-  choices: Choice[];
+  choices: FieldChoice[];
 };
 
 /** The values that the person entered, by field name. */
@@ -38,14 +38,14 @@ export function fieldsOf(schema: Schema | null): Field[] {
   });
 }
 
-function kindOf({ type }: Schema, many: boolean, choices: Choice[]): Field["kind"] {
+function kindOf({ type }: Schema, many: boolean, choices: FieldChoice[]): Field["kind"] {
   if (many) return "many";
   if (choices.length > 0) return "one";
   return type === "boolean" ? "boolean" : type === "number" || type === "integer" ? "number" : "text";
 }
 
 /** Reads `enum` with `enumNames`, and `oneOf` or `anyOf` with a title each. */
-function choicesIn({ enum: values, enumNames, oneOf, anyOf }: Schema): Choice[] {
+function choicesIn({ enum: values, enumNames, oneOf, anyOf }: Schema): FieldChoice[] {
   const named = [...list(oneOf), ...list(anyOf)]
     .map(object)
     .map((one) => ({ value: one.const, label: string(one.title) }));

@@ -14,7 +14,7 @@ export type MissingInput =
   | { kind: "reading" }
   | { kind: "unread"; why: string; again: () => void };
 
-export type Seen = { ask: Ask; missing: MissingInput | null };
+export type FullAsk = { ask: Ask; missing: MissingInput | null };
 
 /**
  * The daemon's mark at the end of truncated text. Text that ends like this by itself counts as truncated too,
@@ -40,7 +40,7 @@ const mayBeTruncated = (ask: Ask) =>
   isTruncated(ask) || (ask.tool_input !== null && Object.keys(ask.tool_input).length === 0);
 
 /** On a card, the ask as the stream sent it. In the drawer (`full`), a truncated one is read from the log. */
-export function useFullAsk(ask: Ask, full: boolean): Seen {
+export function useFullAsk(ask: Ask, full: boolean): FullAsk {
   const read = useSignal<Ask | string | null>(null);
   const tries = useSignal(0);
   const wanted = full && ask.resolution === null && mayBeTruncated(ask);

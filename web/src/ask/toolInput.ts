@@ -86,19 +86,20 @@ export function fitsCard(input: ToolInput): boolean {
   const rest = input.rest.map(([name, value]) => `${name}: ${value}`);
   switch (input.kind) {
     case "command":
-      return fits([input.command, input.description ?? "", ...rest]);
+      return fitsInLines([input.command, input.description ?? "", ...rest]);
     case "edit":
       return (
-        fits(rest, input.lines.length) && input.lines.every((line) => line.text.length <= CARD_DIFF_CHARS_MAX)
+        fitsInLines(rest, input.lines.length) &&
+        input.lines.every((line) => line.text.length <= CARD_DIFF_CHARS_MAX)
       );
     case "plan":
-      return fits([input.markdown, ...rest]);
+      return fitsInLines([input.markdown, ...rest]);
     case "values":
-      return fits(rest);
+      return fitsInLines(rest);
   }
 }
 
-function fits(parts: string[], linesBefore = 0): boolean {
+function fitsInLines(parts: string[], linesBefore = 0): boolean {
   const body = parts.filter((part) => part !== "").join("\n");
   const lines = body === "" ? 0 : body.split("\n").length;
   return body.length <= CARD_CHARS_MAX && linesBefore + lines <= CARD_LINES_MAX;

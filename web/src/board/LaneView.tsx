@@ -9,7 +9,7 @@ import { Icon, WireIcon } from "../ui/Icon";
 import { BoardItem, type ItemLook } from "./BoardItem";
 import { layout } from "./currentLayout";
 import { parkedShown } from "./filter";
-import type { Lane, Section } from "./layout";
+import type { BoardSection, Lane } from "./layout";
 
 export function LaneView({ lane, virtualized, label }: { lane: Lane; virtualized: boolean; label: string }) {
   return (
@@ -20,7 +20,7 @@ export function LaneView({ lane, virtualized, label }: { lane: Lane; virtualized
       aria-label={label}
     >
       {lane.sections.map((section, i) => (
-        <SectionView
+        <BoardSectionView
           key={section.key}
           section={section}
           lane={lane}
@@ -41,9 +41,9 @@ function lookIn({ name }: Lane, id: string): ItemLook {
   return dense ? "row" : "card";
 }
 
-type SectionProps = { section: Section; lane: Lane; virtualized: boolean; first: boolean };
+type BoardSectionProps = { section: BoardSection; lane: Lane; virtualized: boolean; first: boolean };
 
-function SectionView({ section, lane, virtualized, first }: SectionProps) {
+function BoardSectionView({ section, lane, virtualized, first }: BoardSectionProps) {
   const heading = section.project ?? section.host ?? null;
   const foldKey = `${lane.name}/${section.host === undefined ? section.project : section.key}`;
   const open = section.parked ? parkedShown.value : heading === null || !folded.value.includes(foldKey);

@@ -10,7 +10,7 @@ import { type Filter, matches } from "./filter";
 
 export type LaneName = "blocked" | "waiting" | "running" | "done";
 /** A run of cards with an optional heading: a project, a cache tier, or the parked sessions. */
-export type Section = {
+export type BoardSection = {
   key: string;
   /** The machine that its sessions belong to, if the board is grouped by host. */
   host?: string;
@@ -20,7 +20,7 @@ export type Section = {
   ids: string[];
 };
 /** `bunched` are sessions of the lane that are drawn as part of another card. */
-export type Lane = { name: LaneName; ids: string[]; sections: Section[]; bunched: string[] };
+export type Lane = { name: LaneName; ids: string[]; sections: BoardSection[]; bunched: string[] };
 export type Layout = { lanes: Lane[]; bunches: Bunches; shown: number; known: number };
 
 export type LayoutChoices = {
@@ -93,13 +93,13 @@ function buildLane(
   return { lane: { name, ids: sections.flatMap((s) => s.ids), sections, bunched }, bunches };
 }
 
-const oneSection = (members: Session[]): Section[] =>
+const oneSection = (members: Session[]): BoardSection[] =>
   members.length === 0
     ? []
     : [{ key: "all", project: null, tier: null, parked: false, ids: members.map((s) => s.id) }];
 
 /** Projects are sorted by name, so a project keeps its place while its cards come and go. */
-function byProject(members: Session[]): Section[] {
+function byProject(members: Session[]): BoardSection[] {
   const groups = groupBy(members, (s) => s.project.name);
   return [...groups]
     .sort(([a], [b]) => a.localeCompare(b))
@@ -113,7 +113,7 @@ function byProject(members: Session[]): Section[] {
 }
 
 /** What the person may have to answer stays in its order within each host. Hosts are sorted by name. */
-function byHost(members: Session[]): Section[] {
+function byHost(members: Session[]): BoardSection[] {
   const groups = groupBy(members, (s) => s.host ?? "");
   return [...groups]
     .sort(([a], [b]) => a.localeCompare(b))
@@ -128,8 +128,8 @@ function byHost(members: Session[]): Section[] {
 }
 
 /** Adds a heading where the cache tier changes, which explains the order. */
-function byTier(members: Session[]): Section[] {
-  const sections: Section[] = [];
+function byTier(members: Session[]): BoardSection[] {
+  const sections: BoardSection[] = [];
   for (const session of members) {
     const tier = session.cache?.status ?? "unknown";
     const last = sections.at(-1);
@@ -177,7 +177,7 @@ function without(lane: Lane, id: string): Lane {
   return { ...lane, sections, ids: sections.flatMap((s) => s.ids) };
 }
 
-function withHeld(lane: Lane, held: Section, at: number, index: number, id: string): Lane {
+function withHeld(lane: Lane, held: BoardSection, at: number, index: number, id: string): Lane {
   const place = lane.sections.findIndex((s) => s.key === held.key);
   const sections = [...lane.sections];
   const target = sections[place];

@@ -4,11 +4,11 @@
  */
 import { type How, Refusal } from "../live/api";
 
-export type Choice = { label: string; how: How };
+export type PromptChoice = { label: string; how: How };
 /** `draft` is the text in the terminal's prompt box. */
-export type PromptCheck = { question: string; draft: string | null; choices: Choice[] };
+export type PromptCheck = { question: string; draft: string | null; choices: PromptChoice[] };
 
-const DRAFT_CHOICES: Record<string, Choice> = {
+const DRAFT_CHOICES: Record<string, PromptChoice> = {
   keep: { label: "Keep it for later", how: { draft: "keep" } },
   replace: { label: "Replace it", how: { draft: "replace" } },
 };

@@ -39,7 +39,7 @@ export function DigestDialog() {
   const found = digest.value;
   return (
     <Modal label="Digest" class="modal digest" onClose={closeOverlay}>
-      <Choice />
+      <SinceChoice />
       {digestFailure.value !== null && (
         <p class="ask-error" role="alert">
           The digest could not be read: {digestFailure.value}
@@ -69,7 +69,7 @@ function goToNeed(): void {
   requestAnimationFrame(() => nextNeed());
 }
 
-function Choice() {
+function SinceChoice() {
   const gone = longAway.value;
   const choices: { value: DigestPeriod; label: string }[] = [
     ...(gone ? [{ value: "away" as const, label: `Since ${clockTime(gone.from)}` }] : []),

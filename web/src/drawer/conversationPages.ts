@@ -22,7 +22,7 @@ const REFRESH_MS = 400;
 /** Messages without a gap, oldest first, and the cursor of the page before them. */
 export type Talk = { messages: ConversationMessage[]; before: number | null };
 
-export type Conversation = {
+export type ConversationPages = {
   /** Null until it is loaded, and if there is no transcript. */
   talk: Talk | null;
   /** Why there is no transcript, or why it could not be read. */
@@ -31,7 +31,7 @@ export type Conversation = {
   loadOlder: (() => void) | null;
 };
 
-export function useConversation(session: Session): Conversation {
+export function useConversation(session: Session): ConversationPages {
   const { id } = session;
   const talk = useSignal<Talk | null>(null);
   const problem = useSignal<string | null>(null);

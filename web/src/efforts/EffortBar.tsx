@@ -1,20 +1,20 @@
 /** Search and filters of the efforts. */
 import { Segmented } from "../ui/Button";
-import { Choice, SearchField } from "../ui/FilterControls";
+import { FilterChoice, SearchField } from "../ui/FilterControls";
 import { effortFilter, efforts } from "./effortsData";
-import { type EffortFilter, NO_FILTER, type Which } from "./filter";
+import { type EffortFilter, NO_EFFORT_FILTER, type Which } from "./filter";
 
 const change = (part: Partial<EffortFilter>) => {
   effortFilter.value = { ...effortFilter.value, ...part };
 };
 
-export const isFiltering = () => {
+export const isFilteringEfforts = () => {
   const { text, project, skill } = effortFilter.value;
   return text.trim() !== "" || project !== null || skill !== null;
 };
 
 /** Clears all filters except the choice of active or finished efforts. */
-export const clearEffortFilter = () => change({ ...NO_FILTER, which: effortFilter.peek().which });
+export const clearEffortFilter = () => change({ ...NO_EFFORT_FILTER, which: effortFilter.peek().which });
 
 export function EffortBar({ found }: { found: number }) {
   const { text, project, skill, which } = effortFilter.value;
@@ -26,21 +26,21 @@ export function EffortBar({ found }: { found: number }) {
         value={text}
         onChange={(text) => change({ text })}
       />
-      <Choice
+      <FilterChoice
         name="Project"
         value={project}
         choices={choicesOf(project, (effort) => effort.project.name)}
         onChange={(project) => change({ project })}
         isOn={project !== null}
       />
-      <Choice
+      <FilterChoice
         name="Skill"
         value={skill}
         choices={choicesOf(skill, (effort) => effort.skill)}
         onChange={(skill) => change({ skill })}
         isOn={skill !== null}
       />
-      {isFiltering() && (
+      {isFilteringEfforts() && (
         <span class="found" role="status">
           {found} of {efforts.value.length}
           <button type="button" class="btn ghost" onClick={clearEffortFilter}>

@@ -6,7 +6,7 @@ import type { Effort } from "../generated/Effort";
 import { openEffortId, viewHref } from "../lib/route";
 import { hookStatus } from "../live/hookStatus";
 import { Button } from "../ui/Button";
-import { clearEffortFilter, EffortBar, isFiltering } from "./EffortBar";
+import { clearEffortFilter, EffortBar, isFilteringEfforts } from "./EffortBar";
 import { EffortDetail } from "./EffortDetail";
 import { EffortRow } from "./EffortRow";
 import {
@@ -21,11 +21,11 @@ import {
   reload,
   unknownId,
 } from "./effortsData";
-import { fits } from "./filter";
+import { matchesEffortFilter } from "./filter";
 
 export function EffortsView() {
   useEffect(followEfforts, []);
-  const found = efforts.value.filter((effort) => fits(effort, effortFilter.value));
+  const found = efforts.value.filter((effort) => matchesEffortFilter(effort, effortFilter.value));
   const opened = openEffortId.value;
   const shown = opened === null ? found[0] : efforts.value.find((effort) => effort.id === opened);
   const isLoaded = nextBefore.value === null;
@@ -83,7 +83,7 @@ const Failed = ({ why }: { why: string }) => (
 );
 
 function Nothing() {
-  if (isFiltering())
+  if (isFilteringEfforts())
     return (
       <p class="nothing">
         No effort fits the search and the filters

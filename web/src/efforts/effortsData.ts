@@ -8,14 +8,14 @@ import { throttle } from "../lib/throttle";
 import { getEffort, getEfforts, Refusal } from "../live/api";
 import { onEffortChanges, onSessionChanges } from "../live/store";
 import { isOffline } from "../live/stream";
-import { merged, withChanges } from "./entries";
-import { type EffortFilter, NO_FILTER } from "./filter";
+import { merged, withChangedEfforts } from "./entries";
+import { type EffortFilter, NO_EFFORT_FILTER } from "./filter";
 
 const PAGE_ROWS = 100;
 /** How often the cost of efforts at work is read again. The stream does not send it. */
 const COST_MS = 5_000;
 
-export const effortFilter = signal<EffortFilter>(NO_FILTER);
+export const effortFilter = signal<EffortFilter>(NO_EFFORT_FILTER);
 export const efforts = signal<Effort[]>([]);
 /** The id in the address of the page, if the daemon does not know it. */
 export const unknownId = signal<string | null>(null);
@@ -46,7 +46,7 @@ export const { nextBefore, loading, failure, reload, loadMore } = pagedList(
     const changed = [...waiting.values()];
     waiting.clear();
     const known = isFirst ? [] : efforts.peek();
-    efforts.value = withChanges(merged(known, page.efforts), changed, page.next_before !== null);
+    efforts.value = withChangedEfforts(merged(known, page.efforts), changed, page.next_before !== null);
   },
 );
 
@@ -59,7 +59,7 @@ export function followEfforts(): () => void {
     costs.stop,
     onEffortChanges((changed) => {
       if (loading.peek()) for (const effort of changed) waiting.set(effort.id, effort);
-      else efforts.value = withChanges(efforts.peek(), changed, typeof nextBefore.peek() === "string");
+      else efforts.value = withChangedEfforts(efforts.peek(), changed, typeof nextBefore.peek() === "string");
       costs.request(changed.map(({ id }) => id));
     }),
     onSessionChanges((changes) =>

@@ -21,7 +21,7 @@ export function merged(rows: Effort[], more: Effort[]): Effort[] {
 }
 
 /** Live changes. While older pages exist, an effort that comes after every loaded one is left out: it is loaded with its page. */
-export function withChanges(rows: Effort[], changed: Effort[], hasMore: boolean): Effort[] {
+export function withChangedEfforts(rows: Effort[], changed: Effort[], hasMore: boolean): Effort[] {
   const last = rows.at(-1);
   const known = new Set(rows.map((effort) => effort.id));
   const belongs = (effort: Effort) =>

@@ -4,7 +4,7 @@ import type { Lifecycle } from "../generated/Lifecycle";
 
 export type Which = Lifecycle | "all";
 export type EffortFilter = { text: string; project: string | null; skill: string | null; which: Which };
-export const NO_FILTER: EffortFilter = { text: "", project: null, skill: null, which: "all" };
+export const NO_EFFORT_FILTER: EffortFilter = { text: "", project: null, skill: null, which: "all" };
 
 const searched = (effort: Effort) =>
   [
@@ -24,7 +24,7 @@ const searched = (effort: Effort) =>
     .toLowerCase();
 
 /** Every word of the text must be found somewhere. A live change is filtered like what was loaded. */
-export function fits(effort: Effort, { text, project, skill, which }: EffortFilter): boolean {
+export function matchesEffortFilter(effort: Effort, { text, project, skill, which }: EffortFilter): boolean {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return (
     (which === "all" || effort.lifecycle === which) &&

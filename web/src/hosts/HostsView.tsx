@@ -95,7 +95,7 @@ function HostRow({ host, own }: { host: Host; own: string | null }) {
         </span>
       </th>
       <td>
-        <Seen host={host} />
+        <LastSeen host={host} />
       </td>
       <td>
         <Backlog host={host} />
@@ -118,7 +118,7 @@ function HostRow({ host, own }: { host: Host; own: string | null }) {
 
 const needText = (n: number) => (n === 1 ? "1 needs you" : `${n} need you`);
 
-function Seen({ host }: { host: Host }) {
+function LastSeen({ host }: { host: Host }) {
   if (host.left) return <b>Left</b>;
   if (host.unreachable_since !== null)
     return (

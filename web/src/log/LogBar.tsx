@@ -2,10 +2,10 @@
 import { persistentSignal } from "../lib/storage";
 import { allSessions, revision } from "../live/store";
 import { Segmented } from "../ui/Button";
-import { Choice, SearchField } from "../ui/FilterControls";
-import { type LogFilter, NO_FILTER, OUTCOMES, type Outcome, PERIODS, type Period } from "./filter";
+import { FilterChoice, SearchField } from "../ui/FilterControls";
+import { type LogFilter, NO_LOG_FILTER, OUTCOMES, type Outcome, PERIODS, type Period } from "./filter";
 import type { GroupOrder } from "./groups";
-import { logFilter, nextBefore, rows } from "./logData";
+import { logFilter, logRows, nextBefore } from "./logData";
 
 export const groupOrder = persistentSignal<GroupOrder>("log-order", "day");
 
@@ -13,13 +13,13 @@ const change = (part: Partial<LogFilter>) => {
   logFilter.value = { ...logFilter.value, ...part };
 };
 
-export const isFiltering = () => {
+export const isFilteringLog = () => {
   const { text, project, outcome } = logFilter.value;
   return text.trim() !== "" || project !== null || outcome !== "any";
 };
 
 /** Clears all filters except the chosen time. */
-export const clearLogFilter = () => change({ ...NO_FILTER, period: logFilter.peek().period });
+export const clearLogFilter = () => change({ ...NO_LOG_FILTER, period: logFilter.peek().period });
 
 export function LogBar({ found, projects }: { found: number; projects: string[] }) {
   const { project, outcome, period } = logFilter.value;
@@ -31,27 +31,27 @@ export function LogBar({ found, projects }: { found: number; projects: string[] 
         value={logFilter.value.text}
         onChange={(text) => change({ text })}
       />
-      <Choice
+      <FilterChoice
         name="Project"
         value={project}
         choices={[[null, "Any"], ...projectNames(projects).map((name): [string, string] => [name, name])]}
         onChange={(project) => change({ project })}
         isOn={project !== null}
       />
-      <Choice<Outcome>
+      <FilterChoice<Outcome>
         name="Outcome"
         value={outcome}
         choices={Object.entries(OUTCOMES) as [Outcome, string][]}
         onChange={(outcome) => change({ outcome })}
         isOn={outcome !== "any"}
       />
-      <Choice<Period>
+      <FilterChoice<Period>
         name="Since"
         value={period}
         choices={Object.entries(PERIODS) as [Period, string][]}
         onChange={(period) => change({ period })}
       />
-      {isFiltering() && (
+      {isFilteringLog() && (
         <span class="found" role="status">
           {found} found
           {nextBefore.value !== null && " so far"}
@@ -80,6 +80,6 @@ export function LogBar({ found, projects }: { found: number; projects: string[] 
 function projectNames(projects: string[]): string[] {
   void revision.value;
   const live = Array.from(allSessions(), (held) => held.peek().project.name);
-  const loaded = rows.value.map(({ assignment }) => assignment.project.name);
+  const loaded = logRows.value.map(({ assignment }) => assignment.project.name);
   return [...new Set([...projects, ...live, ...loaded])].sort((a, b) => a.localeCompare(b));
 }

@@ -1,7 +1,7 @@
 /** The rows of the log under their days and projects, with sums. */
 import type { Reading } from "../assignment/times";
 import { plural, roundedDuration, usd } from "../lib/format";
-import { dayName, type Group, type GroupOrder, type Section, type Sums, sections, sumsOf } from "./groups";
+import { dayName, type Group, type GroupOrder, type LogSection, type Sums, sections, sumsOf } from "./groups";
 import { groupOrder } from "./LogBar";
 import { LogRow } from "./LogRow";
 import { nextBefore } from "./logData";
@@ -13,7 +13,7 @@ export function LogSections({ rows: found, at }: { rows: Reading[]; at: number }
     <>
       {found.length > 0 && <Columns />}
       {all.map((section, i) => (
-        <SectionView
+        <LogSectionView
           key={section.key}
           section={section}
           order={order}
@@ -40,9 +40,9 @@ const Columns = () => (
   </div>
 );
 
-type SectionProps = { section: Section; order: GroupOrder; at: number; isPart: boolean };
+type LogSectionProps = { section: LogSection; order: GroupOrder; at: number; isPart: boolean };
 
-function SectionView({ section, order, at, isPart }: SectionProps) {
+function LogSectionView({ section, order, at, isPart }: LogSectionProps) {
   const sums = sumsOf(section.rows, at);
   const day = order === "day" ? dayName(section.key, at) : null;
   return (

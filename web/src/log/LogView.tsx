@@ -9,8 +9,8 @@ import { getDigest } from "../live/api";
 import { onAssignmentChanges } from "../live/store";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
-import { fits } from "./filter";
-import { clearLogFilter, isFiltering, LogBar } from "./LogBar";
+import { matchesLogFilter } from "./filter";
+import { clearLogFilter, isFilteringLog, LogBar } from "./LogBar";
 import { LogSections } from "./LogSections";
 import {
   AUTO_ROWS_MAX,
@@ -19,9 +19,9 @@ import {
   loading,
   loadMore,
   logFilter,
+  logRows,
   nextBefore,
   reload,
-  rows,
 } from "./logData";
 import { WaitChart } from "./WaitChart";
 import { chartDays } from "./waits";
@@ -35,7 +35,7 @@ export function LogView() {
   useEffect(followLog, []);
   const week = useWeek();
   const at = useComputed(() => Math.floor(now.value / STEP_MS) * STEP_MS).value;
-  const found = rows.value.filter((row) => fits(row.assignment, logFilter.value, at));
+  const found = logRows.value.filter((row) => matchesLogFilter(row.assignment, logFilter.value, at));
   return (
     <>
       <LogBar found={found.length} projects={week?.projects.map(({ project }) => project) ?? []} />
@@ -112,7 +112,7 @@ const Failed = ({ why }: { why: string }) => (
 );
 
 function Nothing() {
-  if (isFiltering())
+  if (isFilteringLog())
     return (
       <p class="nothing">
         No assignment fits the search and the filters
@@ -134,7 +134,7 @@ function Nothing() {
 /** Loads the next page when its place comes near the visible area; by a button if very much is loaded. */
 function More({ shown }: { shown: number }) {
   const place = useRef<HTMLDivElement>(null);
-  const auto = rows.value.length < AUTO_ROWS_MAX;
+  const auto = logRows.value.length < AUTO_ROWS_MAX;
   const more = typeof nextBefore.value === "string";
   useEffect(() => {
     if (!place.current || !more || !auto || failure.value !== null) return;
@@ -155,7 +155,7 @@ function More({ shown }: { shown: number }) {
         </p>
       ) : (
         <Button onClick={() => void loadMore()}>
-          {auto ? "Load older" : `Load older than these ${rows.value.length}`}
+          {auto ? "Load older" : `Load older than these ${logRows.value.length}`}
         </Button>
       )}
     </div>

@@ -28,7 +28,7 @@ export const withPage = (rows: Reading[], page: Assignment[], readAt: number): R
  * Adds live changes. While older pages exist, an assignment that is older than every loaded row is left out:
  * it is loaded with its page.
  */
-export function withChanges(
+export function withChangedAssignments(
   rows: Reading[],
   changed: Assignment[],
   readAt: number,

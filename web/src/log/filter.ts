@@ -23,7 +23,7 @@ export type Period = keyof typeof PERIODS;
 const PERIOD_DAYS: Record<Exclude<Period, "all">, number> = { today: 1, week: 7, month: 30 };
 
 export type LogFilter = { text: string; project: string | null; outcome: Outcome; period: Period };
-export const NO_FILTER: LogFilter = { text: "", project: null, outcome: "any", period: "week" };
+export const NO_LOG_FILTER: LogFilter = { text: "", project: null, outcome: "any", period: "week" };
 
 /** The midnight at which the period begins; null for all time. */
 export function periodStart(period: Period, now: number): number | null {
@@ -70,7 +70,7 @@ const searched = (a: Assignment) =>
   [a.title, a.last_message, a.project.name, a.project.worktree, a.seat].join("\n").toLowerCase();
 
 /** Every word of the text must be found somewhere. A live change is filtered like what the daemon found. */
-export function fits(assignment: Assignment, filter: LogFilter, now: number): boolean {
+export function matchesLogFilter(assignment: Assignment, filter: LogFilter, now: number): boolean {
   const start = periodStart(filter.period, now);
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
   return (

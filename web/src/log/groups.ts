@@ -8,7 +8,7 @@ export type GroupOrder = "day" | "project";
 export type Sums = { assignments: number; workingMs: number; waitingMs: number; usdMicros: number };
 export type Group = { key: string; rows: Reading[] };
 /** `parts` are its projects or its days. */
-export type Section = Group & { parts: Group[] };
+export type LogSection = Group & { parts: Group[] };
 
 /** The local day of a moment: 2026-11-18. */
 export function dayOf(ms: number): string {
@@ -24,7 +24,7 @@ const groups = (rows: Reading[], key: (row: Reading) => string): Group[] =>
   [...groupBy(rows, key)].map(([key, rows]) => ({ key, rows }));
 
 /** Days come newest first, as the rows do. Projects as sections are sorted by name; within a day the one asked last comes first. */
-export function sections(rows: Reading[], order: GroupOrder): Section[] {
+export function sections(rows: Reading[], order: GroupOrder): LogSection[] {
   const [outer, inner] = order === "day" ? [dayKey, projectKey] : [projectKey, dayKey];
   const found = groups(rows, outer).map((group) => ({ ...group, parts: groups(group.rows, inner) }));
   return order === "day" ? found : found.sort((a, b) => a.key.localeCompare(b.key));

@@ -6,8 +6,8 @@ import { pagedList } from "../lib/pagedList";
 import { getAssignment, getAssignments } from "../live/api";
 import { onAssignmentChanges } from "../live/store";
 import { isOffline } from "../live/stream";
-import { withChanges, withPage } from "./entries";
-import { type LogFilter, NO_FILTER, queryOf } from "./filter";
+import { withChangedAssignments, withPage } from "./entries";
+import { type LogFilter, NO_LOG_FILTER, queryOf } from "./filter";
 
 const PAGE_ROWS = 100;
 /** The daemon is asked when the person has not typed for this time. */
@@ -15,8 +15,8 @@ const TYPED_MS = 250;
 /** Older rows are loaded by scrolling up to this number; beyond it by a button. */
 export const AUTO_ROWS_MAX = 5_000;
 
-export const logFilter = signal<LogFilter>(NO_FILTER);
-export const rows = signal<Reading[]>([]);
+export const logFilter = signal<LogFilter>(NO_LOG_FILTER);
+export const logRows = signal<Reading[]>([]);
 /** Shortest time between two redraws, even if the fleet is busy. */
 const FOLLOW_MS = 250;
 
@@ -31,7 +31,7 @@ export const { nextBefore, loading, failure, reload, loadMore } = pagedList(
       limit: PAGE_ROWS,
     }),
   (page, isFirst) => {
-    rows.value = withPage(isFirst ? [] : rows.peek(), page.assignments, Date.now());
+    logRows.value = withPage(isFirst ? [] : logRows.peek(), page.assignments, Date.now());
   },
 );
 
@@ -86,7 +86,7 @@ function followChanges(): () => void {
 }
 
 const putChanges = (changed: Assignment[]) => {
-  rows.value = withChanges(rows.peek(), changed, Date.now(), nextBefore.peek() !== null);
+  logRows.value = withChangedAssignments(logRows.peek(), changed, Date.now(), nextBefore.peek() !== null);
 };
 
 /** The stream does not send what an assignment cost. */

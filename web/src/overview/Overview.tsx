@@ -12,7 +12,7 @@ import { persistentSignal } from "../lib/storage";
 import { Segmented } from "../ui/Button";
 import { ActivityChart } from "./ActivityChart";
 import { HistoryRow, type HoveredSpan } from "./HistoryRow";
-import { followHistory, historyMissing, loadHistory, rows } from "./history";
+import { followHistory, historyMissing, historyRows, loadHistory } from "./history";
 import { Legend } from "./Legend";
 import { axisTicks, summarise, type Window, waitedMs } from "./summary";
 
@@ -22,7 +22,7 @@ const chosenRange = persistentSignal<string | null>("overview-range", null);
 const range = computed(
   () =>
     chosenRange.value ??
-    (rows.value.every((row) => Date.now() - Date.parse(row.spans[0]?.from ?? "") < HOUR) ? "1" : "4"),
+    (historyRows.value.every((row) => Date.now() - Date.parse(row.spans[0]?.from ?? "") < HOUR) ? "1" : "4"),
 );
 const order = persistentSignal<"project" | "waited">("overview-order", "project");
 
@@ -40,7 +40,9 @@ export function Overview() {
   const window: Window = { start, end };
   useEffect(() => void loadHistory(keptSince(end)), [range.value]);
   useEffect(() => followHistory(() => keptSince(Date.now())), []);
-  const shown = rows.value.filter((row) => inWindow(row, window) && fits(row, filter.value.text));
+  const shown = historyRows.value.filter(
+    (row) => inWindow(row, window) && matchesText(row, filter.value.text),
+  );
   return (
     <>
       <div class="bar" role="search">
@@ -81,7 +83,7 @@ export function Overview() {
 
 const inWindow = (row: FleetHistoryRow, { start }: Window) =>
   row.spans.some((s) => s.to === null || Date.parse(s.to) > start);
-const fits = (row: FleetHistoryRow, text: string) =>
+const matchesText = (row: FleetHistoryRow, text: string) =>
   `${row.title} ${row.project}`.toLowerCase().includes(text.trim().toLowerCase());
 
 function Sum({ rows: all, window }: { rows: FleetHistoryRow[]; window: Window }) {

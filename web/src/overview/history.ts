@@ -7,20 +7,20 @@ import { time } from "../lib/clock";
 import { getFleetHistory } from "../live/api";
 import { allSessions, onSessionChanges, type SessionChange } from "../live/store";
 
-export const rows = signal<FleetHistoryRow[]>([]);
+export const historyRows = signal<FleetHistoryRow[]>([]);
 /** True if the daemon could not send the history; then rows start with what this page has seen. */
 export const historyMissing = signal(false);
 
 export async function loadHistory(sinceMs: number): Promise<void> {
   try {
     const { sessions } = await getFleetHistory(new Date(sinceMs).toISOString());
-    rows.value = withLive(
+    historyRows.value = withLive(
       sessions,
       Array.from(allSessions(), (held) => held.peek()),
     );
     historyMissing.value = false;
   } catch {
-    rows.value = withLive(
+    historyRows.value = withLive(
       [],
       Array.from(allSessions(), (held) => held.peek()),
     );
@@ -56,7 +56,7 @@ export function followHistory(since: () => number): () => void {
   const stop = onSessionChanges((changes) => {
     waiting.push(...changes);
     timer ??= setTimeout(() => {
-      rows.value = prune(waiting.reduce(extend, rows.peek()), since());
+      historyRows.value = prune(waiting.reduce(extend, historyRows.peek()), since());
       waiting = [];
       timer = undefined;
     }, FOLLOW_MS);

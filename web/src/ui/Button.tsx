@@ -57,12 +57,12 @@ export function Button(props: ButtonProps) {
   );
 }
 
-type Choice<T extends string> = { value: T; label: ComponentChildren; title?: string };
+type SegmentChoice<T extends string> = { value: T; label: ComponentChildren; title?: string };
 
 export function Segmented<T extends string>(props: {
   name: string;
   value: T;
-  choices: Choice<T>[];
+  choices: SegmentChoice<T>[];
   onChange: (value: T) => void;
   class?: string;
 }) {

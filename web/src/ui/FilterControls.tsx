@@ -34,7 +34,7 @@ export function SearchField({ placeholder, label, value, onChange }: SearchField
   );
 }
 
-export function Choice<T extends string | null>(props: {
+export function FilterChoice<T extends string | null>(props: {
   name: string;
   value: T;
   choices: [T, string][];
