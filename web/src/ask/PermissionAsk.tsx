@@ -2,21 +2,16 @@
  * Allow, allow and remember, or deny. A risky call needs a second press; an input too large for the card is
  * reviewed in the drawer first.
  */
-import { useSignalEffect } from "@preact/signals";
-import { useRef } from "preact/hooks";
-import { type AskKeys, key, refused, useAskKeys } from "../keys/askKeys";
-import { isCurrentAsk } from "../keys/currentAsk";
-import { openSession } from "../lib/route";
+import { useAskKeys } from "../keys/askKeys";
 import { can } from "../live/capabilities";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { Menu, MenuItem } from "../ui/Menu";
 import { TimeLeft } from "../ui/Meters";
-import { useConfirm } from "../ui/useConfirm";
 import { ApprovalGate } from "./ApprovalGate";
 import type { AskProps } from "./AskView";
-import { DenyMessage, DenyMore, denyAndStop, denyAsk, WRITING, writingOf } from "./Deny";
-import { giveAnswer } from "./giveAnswer";
+import { DenyMessage, DenyMore, denyAndStop, WRITING } from "./Deny";
+import { type PermissionAnswers, permissionKeys, usePermissionAnswers } from "./permissionAnswers";
 import { RulePanel, rulePanelOf } from "./RulePanel";
 import { type Suggestion, suggestionText } from "./suggestion";
 import { ToolInputView } from "./ToolInputView";
@@ -26,97 +21,76 @@ export function PermissionAsk(props: AskProps) {
   const { ask, full, missing } = props;
   const input = toolInput(ask);
   const fits = fitsCard(input);
-  const all = missing === null && (full || fits);
-  const warning = ask.caution;
-  const allow = (event: UIEvent) => giveAnswer(ask, { decision: "allow" }, "Allowed", event);
-  const confirm = useConfirm(allow);
-  // If the person has moved on to another request, a second press must not run this one.
-  const wasCurrent = useRef(false);
-  useSignalEffect(() => {
-    const current = isCurrentAsk(ask, full);
-    if (wasCurrent.current && !current) confirm.disarm();
-    wasCurrent.current = current;
-  });
-  const writing = writingOf(ask.id);
-  const deny = (event: UIEvent) => denyAsk(ask, event);
-  const always = (suggestion: Suggestion, event: UIEvent) =>
-    giveAnswer(ask, { decision: "allow", updated_permissions: [suggestion] }, "Always allowed", event);
-  const yes = (event: UIEvent) => void (warning ? confirm.press(event) : allow(event));
-  const write = () => {
-    writing.value = true;
-  };
-  const makeRule = () => {
-    rulePanelOf(ask.id).value = true;
-    if (!full) openSession(ask.session_id);
-  };
-  const first = all && !warning ? ask.suggestions[0] : undefined;
-  const keys: AskKeys = {
-    y: !all
-      ? refused(full ? "not all of it can be shown" : "read all of it first: Enter opens it")
-      : warning
-        ? {
-            label: confirm.armed ? `confirm: ${warning.toLowerCase()}` : "allow…",
-            act: (event) => (confirm.press(event) ? null : "read what it does first"),
-          }
-        : key("allow", allow),
-    d: key("deny", deny),
-    D: key("deny with message", write),
-    ...(can("rules") && { w: key("make a rule", makeRule) }),
-    a: first
-      ? key("always", (event) => always(first, event))
-      : refused(
-          warning ? "what cannot be undone is allowed one by one" : "nothing was suggested to remember",
-        ),
-    ...(confirm.armed && { Escape: key("cancel", confirm.disarm) }),
-  };
-  useAskKeys(ask.id, full, writing.value ? WRITING : keys);
-  if (writing.value)
+  const isWhole = missing === null && (full || fits);
+  const answers = usePermissionAnswers(ask, full);
+  const first = isWhole && !ask.caution ? ask.suggestions[0] : undefined;
+  const isWriting = answers.writing.value;
+  useAskKeys(ask.id, full, isWriting ? WRITING : permissionKeys(props, isWhole, first, answers));
+  if (isWriting)
     return (
       <>
-        <ToolInputView input={input} full={full} clipped={!full && !all} />
+        <ToolInputView input={input} full={full} clipped={!full && !isWhole} />
         <DenyMessage ask={ask} />
       </>
     );
   return (
     <>
-      <ToolInputView input={input} full={full} clipped={!full && !all} />
-      {warning && all && <Caution text={warning} />}
-      <div class="answer">
-        <ApprovalGate {...props} fits={fits}>
-          {/* Both presses use the same button: a new button would not have the focus. */}
-          <Button
-            kind={confirm.armed ? "danger" : "primary"}
-            onClick={yes}
-            waiting={confirm.waiting}
-            class="grow"
-            keys="y"
-          >
-            {confirm.armed ? `Confirm: ${warning?.toLowerCase()}` : warning ? "Allow…" : "Allow"} <kbd>y</kbd>
-          </Button>
-        </ApprovalGate>
-        {confirm.armed && (
-          <Button onClick={confirm.disarm} keys="Escape">
-            Cancel <kbd>Esc</kbd>
-          </Button>
-        )}
-        {!confirm.armed && first && <Always suggestions={ask.suggestions} full={full} take={always} />}
-        {!confirm.armed && (
-          <Button onClick={deny} keys="d">
-            Deny <kbd>d</kbd>
-          </Button>
-        )}
-        {!confirm.armed && (
-          <DenyMore
-            full={full}
-            onMessage={write}
-            onRule={can("rules") ? makeRule : null}
-            onStop={(event) => denyAndStop(ask, event)}
-          />
-        )}
-        {ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}
-      </div>
+      <ToolInputView input={input} full={full} clipped={!full && !isWhole} />
+      {ask.caution && isWhole && <Caution text={ask.caution} />}
+      <AnswerButtons {...props} fits={fits} first={first} answers={answers} />
       {full && rulePanelOf(ask.id).value && <RulePanel ask={ask} />}
     </>
+  );
+}
+
+type AnswerButtonsProps = AskProps & {
+  fits: boolean;
+  /** The suggestion that the button "always" remembers. */
+  first: Suggestion | undefined;
+  answers: PermissionAnswers;
+};
+
+function AnswerButtons({ fits, first, answers, ...props }: AnswerButtonsProps) {
+  const { ask, full } = props;
+  const { confirm } = answers;
+  return (
+    <div class="answer">
+      <ApprovalGate {...props} fits={fits}>
+        {/* Both presses use the same button: a new button would not have the focus. */}
+        <Button
+          kind={confirm.armed ? "danger" : "primary"}
+          onClick={answers.allowOrConfirm}
+          waiting={confirm.waiting}
+          class="grow"
+          keys="y"
+        >
+          {confirm.armed ? `Confirm: ${ask.caution?.toLowerCase()}` : ask.caution ? "Allow…" : "Allow"}{" "}
+          <kbd>y</kbd>
+        </Button>
+      </ApprovalGate>
+      {confirm.armed && (
+        <Button onClick={confirm.disarm} keys="Escape">
+          Cancel <kbd>Esc</kbd>
+        </Button>
+      )}
+      {!confirm.armed && first && (
+        <Always suggestions={ask.suggestions} full={full} take={answers.allowAlways} />
+      )}
+      {!confirm.armed && (
+        <Button onClick={answers.deny} keys="d">
+          Deny <kbd>d</kbd>
+        </Button>
+      )}
+      {!confirm.armed && (
+        <DenyMore
+          full={full}
+          onMessage={answers.write}
+          onRule={can("rules") ? answers.makeRule : null}
+          onStop={(event) => denyAndStop(ask, event)}
+        />
+      )}
+      {ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}
+    </div>
   );
 }
 

@@ -1,5 +1,5 @@
 /** Makes a rule of an ask: which one, what it would have answered so far, and writing it. */
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Ask } from "../generated/Ask";
 import type { RuleDraft } from "../generated/RuleDraft";
@@ -20,42 +20,15 @@ const DECISIONS = [
 ];
 
 export function RulePanel({ ask }: { ask: Ask }) {
-  const found = useSignal<RuleSuggestions | null>(null);
+  const { found, error } = useSuggestedRules(ask.id);
   const chosen = useSignal(0);
   const decision = useSignal<RuleDraft["decision"]>("allow");
-  const preview = useSignal("");
-  const error = useSignal<string | null>(null);
+  const suggested = found.value?.rules[chosen.value];
+  const rule = suggested && { ...suggested.rule, decision: decision.value };
+  const preview = useRulePreview(rule, [found.value, chosen.value, decision.value]);
   const close = () => {
     rulePanelOf(ask.id).value = false;
   };
-  useEffect(() => {
-    getRules(ask.id).then(
-      (rules) => {
-        found.value = rules;
-      },
-      (cause: unknown) => {
-        error.value = errorText(cause);
-      },
-    );
-  }, [ask.id]);
-  const suggested = found.value?.rules[chosen.value];
-  const rule = suggested && { ...suggested.rule, decision: decision.value };
-  useEffect(() => {
-    if (!rule) return;
-    let gone = false;
-    preview.value = "Trying it on past requests…";
-    postPreview(rule).then(
-      (report) => {
-        if (!gone) preview.value = previewText(report);
-      },
-      (cause: unknown) => {
-        if (!gone) preview.value = errorText(cause);
-      },
-    );
-    return () => {
-      gone = true;
-    };
-  }, [found.value, chosen.value, decision.value]);
   const write = () => {
     if (!rule) return;
     postRule(rule, true).then(
@@ -80,38 +53,7 @@ export function RulePanel({ ask }: { ask: Ask }) {
       )}
       {found.value?.rules.length === 0 && <p>Only a person answers this, so no rule can be made of it.</p>}
       {found.value && found.value.rules.length > 0 && (
-        <>
-          <Segmented
-            name="What the rule answers"
-            value={decision.value}
-            choices={DECISIONS}
-            onChange={(value) => {
-              decision.value = value;
-            }}
-          />
-          <div role="radiogroup" aria-label="Which requests">
-            {found.value.rules.map(({ name, would_answer }, i) => (
-              <label key={name} class="rule-choice">
-                <input
-                  type="radio"
-                  name={`rule-${ask.id}`}
-                  checked={chosen.value === i}
-                  onChange={() => {
-                    chosen.value = i;
-                  }}
-                />
-                <code>{name}</code>
-                {!would_answer && <span class="dim">a person answers this one in any case</span>}
-              </label>
-            ))}
-          </div>
-          <p class="rule-preview" role="status">
-            {preview.value}
-          </p>
-          {!found.value.enabled && (
-            <p class="dim">The policy is off. Writing the rule also turns the policy on.</p>
-          )}
-        </>
+        <RuleChoices ask={ask} found={found.value} chosen={chosen} decision={decision} preview={preview} />
       )}
       <div class="answer">
         {rule && (
@@ -122,5 +64,88 @@ export function RulePanel({ ask }: { ask: Ask }) {
         <Button onClick={close}>Cancel</Button>
       </div>
     </section>
+  );
+}
+
+/** Loads the rules that the daemon suggests for an ask. */
+function useSuggestedRules(askId: string) {
+  const found = useSignal<RuleSuggestions | null>(null);
+  const error = useSignal<string | null>(null);
+  useEffect(() => {
+    getRules(askId).then(
+      (rules) => {
+        found.value = rules;
+      },
+      (cause: unknown) => {
+        error.value = errorText(cause);
+      },
+    );
+  }, [askId]);
+  return { found, error };
+}
+
+/** What the rule would have answered so far, in one line. Loaded again when one of `choices` changes. */
+function useRulePreview(rule: RuleDraft | undefined, choices: unknown[]): Signal<string> {
+  const preview = useSignal("");
+  useEffect(() => {
+    if (!rule) return;
+    let gone = false;
+    preview.value = "Trying it on past requests…";
+    postPreview(rule).then(
+      (report) => {
+        if (!gone) preview.value = previewText(report);
+      },
+      (cause: unknown) => {
+        if (!gone) preview.value = errorText(cause);
+      },
+    );
+    return () => {
+      gone = true;
+    };
+  }, choices);
+  return preview;
+}
+
+type RuleChoicesProps = {
+  ask: Ask;
+  found: RuleSuggestions;
+  chosen: Signal<number>;
+  decision: Signal<RuleDraft["decision"]>;
+  preview: Signal<string>;
+};
+
+/** What the rule answers, and which requests it answers. */
+function RuleChoices({ ask, found, chosen, decision, preview }: RuleChoicesProps) {
+  return (
+    <>
+      <Segmented
+        name="What the rule answers"
+        value={decision.value}
+        choices={DECISIONS}
+        onChange={(value) => {
+          decision.value = value;
+        }}
+      />
+      <div role="radiogroup" aria-label="Which requests">
+        {found.rules.map(({ name, would_answer }, i) => (
+          <label key={name} class="rule-choice">
+            <input
+              type="radio"
+              name={`rule-${ask.id}`}
+              checked={chosen.value === i}
+              onChange={() => {
+                chosen.value = i;
+              }}
+            />
+            <code>{name}</code>
+            {!would_answer && <span class="dim">a person answers this one in any case</span>}
+          </label>
+        ))}
+      </div>
+      <p class="rule-preview" role="status">
+        {preview.value}
+      </p>
+      {!found.enabled && <p class="dim">The policy is off. Writing the rule also turns the policy on.</p>}
+    </>
   );
 }

@@ -12,27 +12,9 @@ import type { PromptCheck } from "./promptChecks";
 
 /** The text field for the next prompt. The daemon types it into the session's terminal. */
 export function Composer({ id, placeholder }: { id: string; placeholder: string }) {
-  const text = draftOf(id);
-  const busy = useSignal(false);
-  const check = useSignal<PromptCheck | null>(null);
-  /** Choices made so far: a prompt can be a command and also meet a draft. */
-  const said = useSignal<How>({});
+  const { text, busy, check, send, dropCheck } = usePromptSending(id);
   const tab = useContext(TabStop);
   const field = useRef<HTMLTextAreaElement>(null);
-  const leave = () => {
-    check.value = null;
-    said.value = {};
-  };
-  const send = async (how: How = {}) => {
-    if (!text.value.trim() || busy.value || isOffline.peek()) return;
-    busy.value = true;
-    said.value = { ...said.value, ...how };
-    const outcome = await sendPrompt(id, text.value, said.value);
-    if (outcome === "sent") text.value = "";
-    if (typeof outcome === "string") leave();
-    else check.value = outcome;
-    busy.value = false;
-  };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
@@ -40,7 +22,7 @@ export function Composer({ id, placeholder }: { id: string; placeholder: string 
     }
     if (event.key !== "Escape" || !check.value) return;
     event.preventDefault();
-    leave();
+    dropCheck();
   };
   useFieldKeys(field, [
     ...(check.value || isOffline.value ? [] : [["↵", "send"] satisfies ValidKey]),
@@ -60,7 +42,7 @@ export function Composer({ id, placeholder }: { id: string; placeholder: string 
           disabled={busy.value}
           onInput={(event) => {
             text.value = event.currentTarget.value;
-            leave();
+            dropCheck();
           }}
           onKeyDown={onKeyDown}
         />
@@ -81,9 +63,33 @@ export function Composer({ id, placeholder }: { id: string; placeholder: string 
           Your text is kept. It was not sent.
         </p>
       )}
-      {check.value && <Question check={check.value} onChoice={(how) => void send(how)} onLeave={leave} />}
+      {check.value && <Question check={check.value} onChoice={(how) => void send(how)} onLeave={dropCheck} />}
     </>
   );
+}
+
+/** Sends the prompt of a session. If the daemon has a question first, `check` is that question. */
+function usePromptSending(id: string) {
+  const text = draftOf(id);
+  const busy = useSignal(false);
+  const check = useSignal<PromptCheck | null>(null);
+  /** Choices made so far: a prompt can be a command and also meet a draft. */
+  const said = useSignal<How>({});
+  const dropCheck = () => {
+    check.value = null;
+    said.value = {};
+  };
+  const send = async (how: How = {}) => {
+    if (!text.value.trim() || busy.value || isOffline.peek()) return;
+    busy.value = true;
+    said.value = { ...said.value, ...how };
+    const outcome = await sendPrompt(id, text.value, said.value);
+    if (outcome === "sent") text.value = "";
+    if (typeof outcome === "string") dropCheck();
+    else check.value = outcome;
+    busy.value = false;
+  };
+  return { text, busy, check, send, dropCheck };
 }
 
 function Question({

@@ -14,18 +14,17 @@ import { EffortChip } from "../efforts/EffortChip";
 import type { Session } from "../generated/Session";
 import { ConnectionBanner } from "../header/ConnectionBanner";
 import { KeyFooter } from "../keys/KeyFooter";
-import { modelName, roundedDuration } from "../lib/format";
 import { closeSession } from "../lib/route";
 import { can } from "../live/capabilities";
 import { Modal } from "../overlay/Modal";
 import { Button, NeedsDaemon } from "../ui/Button";
 import { Icon } from "../ui/Icon";
-import { Elapsed, Remaining } from "../ui/Timer";
 import { useConfirm } from "../ui/useConfirm";
 import { Conversation } from "./Conversation";
 import { useDrawerData, useSession } from "./drawerData";
 import { LastSaid } from "./LastSaid";
 import { PromptUnavailable } from "./PromptUnavailable";
+import { SessionFacts } from "./SessionFacts";
 import { SidePanel } from "./SidePanel";
 import { Timeline } from "./Timeline";
 import { WhyHere } from "./WhyHere";
@@ -156,7 +155,7 @@ function Head({ session }: { session: Session }) {
       <h2>{session.title ?? "No prompt yet"}</h2>
       <AssignmentLine session={session} />
       {session.effort && <EffortChip effort={session.effort} />}
-      <Facts session={session} />
+      <SessionFacts session={session} />
     </header>
   );
 }
@@ -168,82 +167,5 @@ function ConfirmButton({ first, second, act }: { first: string; second: string; 
       <Icon name="stop" small />
       {armed ? second : first}
     </Button>
-  );
-}
-
-const dayAndTime = (iso: string) =>
-  new Date(iso).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
-
-function Facts({ session: s }: { session: Session }) {
-  return (
-    <div class="facts">
-      <span>
-        <b>{s.project.name}</b>
-      </span>
-      {s.git_branch && (
-        <span>
-          <Icon name="git" small />
-          {s.git_branch}
-        </span>
-      )}
-      {s.project.worktree && (
-        <span>
-          <Icon name="worktree" small />
-          {s.project.worktree}
-        </span>
-      )}
-      {s.seat.pane && (
-        <span>
-          <Icon name="pane" small />
-          {[s.seat.name ?? s.seat.host, s.seat.pane].filter(Boolean).join(" ")}
-        </span>
-      )}
-      {s.model && (
-        <span>
-          <Icon name="model" small />
-          {modelName(s.model)}
-        </span>
-      )}
-      {s.agent_type && (
-        <span title="The type that claude --agent was started with">
-          <Icon name="model" small />
-          as {s.agent_type}
-        </span>
-      )}
-      {s.permission_mode && s.permission_mode !== "default" && (
-        <span>
-          <Icon name="rule" small />
-          {s.permission_mode}
-        </span>
-      )}
-      {s.turn_count > 0 && (
-        <span>
-          <Icon name="timer" small />
-          turn {s.turn_count}
-          {s.current_turn_started_at && s.status.kind !== "idle" && (
-            <>
-              , <Elapsed since={s.current_turn_started_at} />
-            </>
-          )}
-        </span>
-      )}
-      {s.duration_seconds >= 1 && (
-        <span
-          title={`From its start on ${dayAndTime(s.started_at)} to its ${s.ended_at ? "end" : "last activity"}`}
-        >
-          <Icon name="clock" small />
-          {roundedDuration(s.duration_seconds * 1000)} in all
-        </span>
-      )}
-      {s.cache?.status === "warm" && s.cache.expires_at && (
-        <span>
-          <Icon name="warm" small />
-          cache <Remaining until={s.cache.expires_at} />
-        </span>
-      )}
-      <span class="dim" title={s.id}>
-        {s.id.slice(0, 8)}
-      </span>
-    </div>
   );
 }

@@ -23,7 +23,7 @@ export function EffortDetail({ effort }: { effort: Effort }) {
   return (
     <section class="effort-detail" tabIndex={0} aria-label={`Effort: ${effort.title}`} data-shown={effort.id}>
       <Head effort={effort} />
-      <Facts effort={effort} />
+      <EffortFacts effort={effort} />
       {effort.line.length > 0 && (
         <section aria-label="Phases with times">
           <h2>Phases</h2>
@@ -85,7 +85,7 @@ const whereText = ({ project, seat, mode, started_at, finished_at }: Effort): st
     .filter(Boolean)
     .join(", ");
 
-function Facts({ effort }: { effort: Effort }) {
+function EffortFacts({ effort }: { effort: Effort }) {
   const window = openWindow(effort);
   const percent = window ? contextOf(window) : null;
   const windows = mainWindows(effort);
