@@ -156,7 +156,7 @@ function press(event: KeyboardEvent): boolean {
     prefix.value = null;
     if (key === "Escape") return true;
     const acted = first === "g" ? afterG(key) : afterP(key);
-    return acted || did(() => refuse(`${first} ${key}`, "this leads nowhere"));
+    return acted || did(() => refuse(`${first} ${key}`, `no such key after ${first}`));
   }
   if (leavesAsk(event)) return true;
   return pressAnswerKey(event) || onPage(event) || refuseUnknown(event);
