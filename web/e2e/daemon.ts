@@ -20,7 +20,7 @@ export function binary(): string {
 async function firstUrl(child: ChildProcess): Promise<string> {
   const { stdout } = child;
   if (!stdout) throw new Error("the server has no stdout");
-  // Its stdout stays open and is read: the server would exit at its next line if it were closed.
+  // The server's stdout stays open and is read: the server would exit at its next line if stdout were closed.
   return new Promise((found, failed) => {
     let output = "";
     stdout.on("data", (piece) => {
@@ -115,7 +115,7 @@ export class TestDaemon {
   }
 
   async stop(): Promise<void> {
-    // Its home is deleted, so a clean shutdown is not needed.
+    // The home of the daemon is deleted, so a clean shutdown is not needed.
     await this.end("SIGKILL");
     rmSync(this.home, { recursive: true, force: true });
   }

@@ -30,7 +30,7 @@ test("sessions of other machines are marked, grouped, filtered, and answered on 
     const quiet = await fleet.host("dev-api", { more: 'share = "no_payloads"\n' });
     await works(hub.url, "own", "on the hub itself");
     const verdict = asks(build.url, "one", "cargo test");
-    // Its end after a failed test is of no interest.
+    // How this request ends after a failed test does not matter.
     verdict.catch(() => undefined);
     const hidden = asks(quiet.url, "two", "rm -rf build");
     hidden.catch(() => undefined);

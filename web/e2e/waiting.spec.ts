@@ -91,7 +91,7 @@ test("an idle session is parked by key until its next event, folded, counted and
   await expect(fleet.card(id)).toHaveCount(0);
   await head.click();
   await expect(fleet.card(id)).toBeVisible();
-  // Its next event takes it back.
+  // The next event of the session ends its parking.
   await fleet.hook(id, "UserPromptSubmit", { prompt: "more" });
   await fleet.hook(id, "Stop", { last_assistant_message: "Done again." });
   await expect(head).toHaveCount(0);

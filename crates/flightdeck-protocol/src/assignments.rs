@@ -72,7 +72,7 @@ pub struct Digest {
     pub until: Timestamp,
     /// Sums over all projects.
     pub total: DigestSums,
-    /// Those that waited longest for the person first.
+    /// The projects that waited longest for the person come first.
     pub projects: Vec<ProjectDigest>,
     /// Open assignments that wait for the person, those that wait longest first.
     pub waiting: Vec<AssignmentCard>,

@@ -10,13 +10,13 @@ pub struct GetFleet {}
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct FleetOverview {
-    /// `None` until a status line reported them, and once they have been reset.
+    /// The newest limits that a status line reported. `None` if no status line reported any, or if all of them were reset since.
     pub rate_limits: Option<RateLimits>,
     pub sessions: usize,
-    /// Those that block or ask and are not parked: the number that every header shows.
+    /// Sessions that block or ask and are not parked: the number that every header shows.
     #[serde(default)]
     pub blocks_or_asks: usize,
-    /// All of the column Needs You, also those that are idle or parked.
+    /// All sessions in the column Needs You, including those that are idle or parked.
     pub needs_you: usize,
     pub running: usize,
     pub done: usize,

@@ -37,7 +37,7 @@ pub struct HostLink {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Host"))]
 pub struct HostCard {
     pub name: String,
-    /// It is the machine that this daemon runs on.
+    /// Whether this is the machine that the daemon runs on.
     pub this: bool,
     pub hub: bool,
     pub kind: HostKind,

@@ -1,6 +1,6 @@
 //! A large seeded `projects` folder in the client's format, in compact JSON, for benches of readers.
 //!
-//! It counts the tokens it writes, so that a reader's totals can be checked independently.
+//! The writer counts the tokens that it writes, so that a reader's totals can be checked independently.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};

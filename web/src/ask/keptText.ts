@@ -1,6 +1,6 @@
 /**
  * Text that was written for an ask which ended meanwhile, for example because it was answered in the terminal.
- * It is kept with what happened until the person dismisses it.
+ * The text is kept, with the reason why the ask ended, until the person dismisses it.
  */
 import type { Ask } from "../generated/Ask";
 import { draftOf, keyedState } from "../lib/drafts";

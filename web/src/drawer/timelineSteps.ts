@@ -75,9 +75,9 @@ export function stepsFrom(events: TimelineEvent[]): Step[] {
   for (const event of events) {
     // Opening the drawer is not an event of the session.
     if (event.source === "user" && event.name === "seen") continue;
-    // It only says that the transcript grew.
+    // Such an event only says that the transcript grew.
     if (event.source === "transcript") continue;
-    // Its calls have their own rows.
+    // The calls of a batch have their own rows.
     if (event.name === "PostToolBatch") continue;
     const request = event.name === "answered" ? asked.get(askId(event)) : undefined;
     if (request) {

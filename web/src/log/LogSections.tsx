@@ -18,7 +18,7 @@ export function LogSections({ rows: found, at }: { rows: Reading[]; at: number }
           section={section}
           order={order}
           at={at}
-          // Its older assignments are on the next page.
+          // The older assignments of the last day are on the next page.
           isPart={i === all.length - 1 && order === "day" && nextBefore.value !== null}
         />
       ))}

@@ -50,7 +50,7 @@ impl<'a> FieldType<'a> {
         }
     }
 
-    /// Its name in the schema.
+    /// The name of the type in the schema.
     pub fn as_str(self) -> &'a str {
         match self {
             Self::Text => "string",

@@ -50,7 +50,7 @@ pub enum AskOutcome {
     SessionEnded,
     /// The client died while it asked.
     ClientDied,
-    /// It ended while Flightdeck's hooks were away, so that no event says how.
+    /// The ask ended while Flightdeck's hooks were away, so that no event says how.
     ClosedWhileAway,
     /// The daemon that held the hook has restarted; now only the terminal can answer.
     AnswerInTerminal,

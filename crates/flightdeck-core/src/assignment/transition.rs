@@ -56,7 +56,7 @@ pub enum Completion {
     Completed,
     /// The session ended first.
     Ended,
-    /// Its process died first.
+    /// The process of the session died first.
     Died,
 }
 

@@ -14,7 +14,7 @@ pub struct EffortBrief {
     pub phase: Option<String>,
     pub heartbeat: u32,
     pub heartbeat_limit: u32,
-    /// Its calls are denied until the agent writes a log entry.
+    /// The calls of the session are denied until the agent writes a log entry.
     pub held: bool,
     /// Which context window of the effort this is, from 1.
     pub window: u32,

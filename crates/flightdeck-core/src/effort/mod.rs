@@ -155,7 +155,7 @@ pub struct Effort {
     pub lifecycle: Lifecycle,
     pub seat: Option<SeatName>,
     pub settings: SkillSettings,
-    /// What its workstream was about when this effort began: the newest effort tells what it is about now.
+    /// What the workstream was about when this effort began. The newest effort of a workstream has its present description.
     #[serde(default)]
     pub about: WorkstreamAbout,
     /// What the sender knows the effort by.
@@ -265,6 +265,6 @@ pub struct Workstream {
     pub about: WorkstreamAbout,
     /// The ordinal of its newest effort.
     pub ordinal: u32,
-    /// Its newest efforts, oldest first.
+    /// The newest efforts of the workstream, oldest first.
     pub efforts: VecDeque<EffortId>,
 }

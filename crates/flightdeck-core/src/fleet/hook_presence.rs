@@ -9,7 +9,7 @@ use crate::session::Session;
 use crate::time::Timestamp;
 
 impl Fleet {
-    /// Only a change is news, and their absence only if there is a session that it concerns.
+    /// Whether the record changes anything: the hooks returned, or they disappeared while this machine has a live session.
     pub(super) fn is_news_of_hooks(&self, seen: HookPresence) -> bool {
         let known_to_be_away = self.hooks_away_since.is_some();
         match seen.present {

@@ -58,7 +58,7 @@ pub struct KnownSeat {
     pub cwd: Option<String>,
     pub session_id: SessionId,
     pub chosen_by: ChosenBy,
-    /// Its session has ended or left it.
+    /// When the session of the seat ended or left the seat. `None` while the seat is occupied.
     pub free_since: Option<Timestamp>,
 }
 
@@ -87,7 +87,7 @@ impl KnownSeat {
         seat.name.is_some() && self.name == seat.name && self.host == seat.host
     }
 
-    /// Whether nothing that the session says of its place speaks against this seat.
+    /// Whether no fact about the place of the session contradicts this seat.
     fn agrees(&self, seat: &Seat) -> bool {
         let same_process = seat.pid.is_none() || self.pid.is_none() || self.is_process(seat);
         agree(&self.pane, &seat.pane)
@@ -189,7 +189,7 @@ impl Seats {
             free_since: None,
         });
         if chosen_by == ChosenBy::Directory {
-            // Its process is gone and the session may sit in another pane.
+            // The process of the last session is gone, and the new session may be in another pane.
             (known.pid, known.proc_start, known.pane) = (None, None, None);
         }
         let before = (known.session_id != session.id).then(|| known.session_id.clone());
@@ -208,7 +208,7 @@ impl Seats {
         }
     }
 
-    /// The session moved to another seat: those that none of its processes sits at are free.
+    /// The session moved to another seat. Frees each of its earlier seats that none of its processes occupies any more.
     fn free_others(&mut self, session: &Session, seat: &Seat, taken: &SeatId, at: Timestamp) {
         let own = self.of_session.get(&session.id).cloned().unwrap_or_default();
         for id in own.iter().filter(|id| *id != taken) {
@@ -219,7 +219,7 @@ impl Seats {
             }
             other.free_since.get_or_insert(at);
             if other.pane.is_none() && other.name.is_none() {
-                // It was only a process, and that process is now known to sit elsewhere.
+                // Only its process identified this seat, and that process now occupies another seat.
                 self.known.remove(id);
                 self.forget_of(&session.id, id);
             }

@@ -47,12 +47,13 @@ impl EffortFacts {
     }
 }
 
-/// Recognises an event that comes by a hook and by `hooks.*`.
+/// Recognises an event that arrives twice: from `flightdeck hook` and from a command of `hooks.*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TwinKey {
-    /// Equal for the same event.
+    /// Equal for both copies of the event.
     pub hash: u64,
-    /// It was made of an id, so that no other event has it.
+    /// The hash was made from the id of a call or of a prompt. Otherwise it was made from the payload, and another event may have
+    /// the same hash.
     pub certain: bool,
 }
 

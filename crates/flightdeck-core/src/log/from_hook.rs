@@ -83,7 +83,7 @@ pub fn stamp(record: &mut Record, wall: Timestamp, last: Timestamp) {
     record.received_at = received;
     record.envelope.clock_back = last - wall > CLOCK_BACK_FROM;
     if !record.host.is_this() {
-        // Its own daemon checked the time. A host that was offline for days sends events of days ago.
+        // The daemon of that host checked the time. A host that was offline for days sends events of days ago.
         record.fired_at = record.fired_at.min(received);
         return;
     }

@@ -179,10 +179,12 @@ pub struct Envelope {
     /// The sender sent its own time. Otherwise `fired_at` is the time of receipt.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_fired_at: bool,
-    /// The real path of the directory that decides which effort the event belongs to, if that is not the one it names.
+    /// The directory that decides which effort the event belongs to, with its links resolved. `None` if the path in the event
+    /// contains no link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub real_dir: Option<String>,
-    /// The real path of that directory could not be found out, so it is not known whether the session has left the effort's.
+    /// The links of that directory could not be resolved, so it is not known whether the session has left the directory of its
+    /// effort.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dir_unknown: bool,
     /// How full the session's context was, in tenths of a percent. Known only while an effort is active.
@@ -191,7 +193,7 @@ pub struct Envelope {
     /// The call is only a command that an effort neither counts nor denies.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub exempt: bool,
-    /// It came by `hooks.*`, not by `flightdeck hook`.
+    /// A script sent the event with a command of `hooks.*`, instead of `flightdeck hook`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rpc: bool,
     /// The wall clock was behind `received_at` on receipt: it was set back.

@@ -254,7 +254,7 @@ impl Session {
 
     fn goes_on(&mut self, trigger: Trigger) {
         self.answer_need(trigger);
-        // It works again, and no notice of the client is the reason: the person answered, perhaps unseen.
+        // The session works again, and no notice of the client is the reason: the person answered, perhaps without an event.
         if self.tracker.state() == Some(AssignmentState::AwaitingInput) && !self.tracker.woken {
             self.tracker.step(Actor::User, Intent::Answer, trigger.at);
         }

@@ -14,7 +14,7 @@ use crate::rules::Rule;
 use crate::time::Timestamp;
 
 impl Session {
-    /// It works, or waits for the person during work.
+    /// Whether the shown process works, or waits for the person during work.
     fn is_in_a_turn(&self) -> bool {
         is_in_a_turn(&self.main, &self.children)
     }

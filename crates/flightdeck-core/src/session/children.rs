@@ -51,7 +51,7 @@ impl Session {
                 let stopped = self.stopped_before(agent_id, event);
                 let child = self.child_for(agent_id, event);
                 if let Some(stopped) = stopped {
-                    // Its stop arrived before this event: the subagent is already done.
+                    // The stop of the subagent arrived before this event: the subagent is already done.
                     child.started_at = child.started_at.min(event.fired_at);
                     child.end(stopped);
                     return false;

@@ -40,7 +40,7 @@ pub struct Process {
     pub registry: Option<RegistryView>,
     pub hook_changed_at: Timestamp,
     pub began_at: Timestamp,
-    /// Its `count` is not used: turns are counted for the conversation.
+    /// The turn of this process. Its field `count` is not used: turns are counted for the whole conversation.
     pub turn: Turn,
     pub background: Background,
     #[serde(default)]

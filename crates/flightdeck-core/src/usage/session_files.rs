@@ -44,9 +44,9 @@ pub struct Repository {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkedWorktree {
     pub name: String,
-    /// Its own folder.
+    /// The folder of the worktree.
     pub top: String,
-    /// The folder of the repository it belongs to.
+    /// The folder of the main worktree.
     pub main: String,
 }
 

@@ -37,7 +37,7 @@ pub struct SubAgentCard {
     /// What it was started for, in a few words of the main agent.
     #[serde(default)]
     pub description: Option<String>,
-    /// Its task, from its own transcript.
+    /// The task of the subagent, from the subagent's transcript.
     #[serde(default)]
     pub prompt: Option<String>,
     /// The call of the main agent that started it.

@@ -1,6 +1,6 @@
 //! The client's own list of live sessions, `sessions/<pid>.json`.
 //!
-//! It has what hooks do not report: an Esc, and sessions older than the registered hooks. `log/from_registry.rs`
+//! The list shows what hooks do not report: an Esc, and sessions older than the registered hooks. `log/from_registry.rs`
 //! turns a changed file into a record.
 
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub struct RegistryReport {
 }
 
 impl RegistryReport {
-    /// Its times by a clock that is not `ahead`.
+    /// The report with its times corrected, if the clock that wrote them was `ahead`.
     #[must_use]
     pub fn corrected(self, ahead: Millis) -> Self {
         Self { status_at: self.status_at - ahead, started_at: self.started_at - ahead, ..self }

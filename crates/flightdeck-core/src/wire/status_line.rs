@@ -1,6 +1,6 @@
 //! The JSON that the client passes to a status line command (capture `statusline`).
 //!
-//! It is the only source of the context window's size, the rate limits and the client's own cost.
+//! The status line is the only source of the context window's size, the rate limits and the client's own cost.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

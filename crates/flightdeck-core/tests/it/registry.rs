@@ -228,7 +228,7 @@ fn after_an_esc_a_call_of_that_turn_moves_nothing_and_one_of_the_next_does() {
         ),
         expect![[r#"needs_you interrupted "You interrupted""#]],
     );
-    // Its prompt is in the spool.
+    // The prompt of the turn is still in the spool.
     check(
         &format!(
             "{esc}\n 10.4 PreToolUse tool_name=Bash tool_use_id=a prompt_id=2\n 10.41 PermissionRequest tool_name=Bash prompt_id=2"

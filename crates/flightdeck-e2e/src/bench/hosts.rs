@@ -106,7 +106,7 @@ fn catch_up(binary: &Path, nats: &mut NatsServer, events: u64) -> Result<Vec<Ser
     let per_thousand = |since: Instant, events: u64| since.elapsed().as_secs_f64() * 1e6 / events as f64;
     let forwarded = per_thousand(begun, events);
     let hub = BenchHost::start(binary, &nats.url(), "reads", true)?;
-    // It reads as soon as it runs; the start of a process is measured elsewhere.
+    // The hub reads as soon as it runs; the start of a process is measured elsewhere.
     let (begun, before) = (Instant::now(), hub.daemon.events_total());
     wait_until("the hub has everything", || Ok(hub.daemon.events_total() >= events))?;
     let taken = per_thousand(begun, events.saturating_sub(before).max(1));

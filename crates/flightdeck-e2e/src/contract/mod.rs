@@ -1,6 +1,6 @@
 //! `cargo xtask contract`: compares what a client version sends with the recorded contract.
 //!
-//! It plays the scenarios of `e2e` with a recorder instead of the daemon and reduces the recordings to their shape: events,
+//! The command plays the scenarios of `e2e` with a recorder instead of the daemon and reduces the recordings to their shape: events,
 //! their fields and types, transcript line types, registry fields, and how often each event fired in each scenario. Events
 //! that no scenario triggers are compared by name, with the list inside the client's program. The program must also contain
 //! the texts by which the core recognises the client's own notices.

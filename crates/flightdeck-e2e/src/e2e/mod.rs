@@ -181,7 +181,7 @@ pub(crate) fn recordable() -> impl Iterator<Item = &'static str> {
 
 /// The recordings of a client.
 pub(crate) struct Recording<S> {
-    /// Its program.
+    /// The program of the client.
     pub(crate) client: PathBuf,
     /// The hook events listed in its program; `None` if it has no list.
     pub(crate) listed: Option<BTreeSet<String>>,

@@ -34,7 +34,7 @@ const REQUEST: Duration = Duration::from_secs(20);
 /// What a scenario needs before its first step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setup {
-    /// Its name.
+    /// The name of the scenario.
     pub(super) scenario: &'static str,
     /// Bash, Read and Agent run without asking.
     pub(super) allow_tools: bool,

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::http::{Api, Response};
 use super::{DEADLINE, must, until};
 
-/// It is killed when it is dropped.
+/// A daemon of a test. Dropping it kills the process.
 #[derive(Debug)]
 pub struct TestDaemon {
     child: Child,
@@ -149,7 +149,7 @@ impl Drop for TestDaemon {
 fn address(child: &mut Child) -> Result<(String, SocketAddr)> {
     let stdout = child.stdout.take().context("no stdout")?;
     let (send, lines) = mpsc::channel();
-    // It reads on after the first line, so that the daemon never blocks on a full pipe.
+    // The thread reads on after the first line, so that the daemon never blocks on a full pipe.
     std::thread::spawn(move || {
         BufReader::new(stdout).lines().map_while(Result::ok).for_each(|line| drop(send.send(line)));
     });

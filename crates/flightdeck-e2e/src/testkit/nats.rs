@@ -14,7 +14,7 @@ use crate::workspace::is_ci;
 /// Files of all streams: more than a test writes.
 const STORE_MEGABYTES: u32 = 512;
 
-/// It is killed when it is dropped, and its files are removed.
+/// A nats-server of a test. Dropping it kills the process and removes its files.
 #[derive(Debug)]
 pub struct NatsServer {
     folder: tempfile::TempDir,

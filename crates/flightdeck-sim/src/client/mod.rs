@@ -256,7 +256,7 @@ impl Drop for Lab {
         let gone = || Ok(clients.iter().all(|pid| !tui::is_alive(*pid)).then_some(()));
         if wait_for("the clients to be gone", GOODBYE, gone).is_err() {
             for pid in clients.iter().filter(|pid| tui::is_alive(**pid)) {
-                // It may have ended just now.
+                // The client may have ended just now.
                 let _ = tui::signal(*pid, "KILL");
             }
         }

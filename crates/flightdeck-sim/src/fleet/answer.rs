@@ -55,7 +55,7 @@ pub(super) struct SimRequest {
     pub(super) known: BTreeMap<String, String>,
     pub(super) job: &'static Job,
     pub(super) seat: usize,
-    /// Its number among all planned events.
+    /// The number of the request among all planned events.
     pub(super) number: u64,
 }
 

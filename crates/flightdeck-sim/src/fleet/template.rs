@@ -25,7 +25,7 @@ pub(super) enum TemplateRole {
     Stop,
     /// A prompt, everything it causes, and its last stop.
     Turn,
-    /// It ends the turn without an event: the person refused or interrupted.
+    /// The turn ends here without an event: the person refused or interrupted.
     Cut,
     /// Between turns.
     Between,

@@ -129,7 +129,7 @@ struct Seat {
 }
 
 impl Seat {
-    /// Its first call begins a window.
+    /// Connects a session and makes its first call, which begins a window.
     async fn connect(socket: &Path, number: usize, dir: &str, pace: Pace) -> Result<Self> {
         let (read, write) = UnixStream::connect(socket).await?.into_split();
         let mut seat = Self { number, dir: dir.to_owned(), pace, lines: BufReader::new(read).lines(), write };

@@ -50,27 +50,27 @@ fn fill(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// A thread that ended meanwhile is not included. Such threads end because they are idle.
+/// The processor time of all threads between the two moments. A thread that ended in between is left out: threads end because
+/// they are idle.
 fn since(before: &BTreeMap<u32, f64>, after: &BTreeMap<u32, f64>) -> f64 {
     after.iter().map(|(thread, ms)| ms - before.get(thread).unwrap_or(&0.0)).sum()
 }
 
-/// The control: strace must see the calls of a process that reads folders, or seeing none in the daemon means nothing.
+/// Checks the measurement: strace must see the calls of a process that is known to read folders. Otherwise it proves nothing that
+/// strace sees none in the daemon.
 fn seen_where_there_are_some() -> Result<()> {
     let mut reader = Command::new("sh").args(["-c", "while sleep 0.1; do ls / >/dev/null; done"]).spawn()?;
     let seen = directory_reads(reader.id(), CONTROL);
-    // Our own child, which runs until then.
+    // The child runs until it is killed here.
     reader.kill()?;
     reader.wait()?;
     if seen? == 0.0 {
-        bail!(
-            "strace sees no directory reads where there are some: what it says of the daemon means nothing"
-        );
+        bail!("strace does not see the directory reads of `ls`, so its count for the daemon proves nothing");
     }
     Ok(())
 }
 
-/// Counted by strace, which sees every thread and every child.
+/// How many directories a process reads in this time. strace counts the calls of all its threads and children.
 fn directory_reads(pid: u32, time: Duration) -> Result<f64> {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-c", "-e", "trace=getdents64,getdents", "-p", &pid.to_string()]);

@@ -171,7 +171,7 @@ impl Sums {
         }
     }
 
-    /// Those that waited longest for the person first.
+    /// The projects that waited longest for the person come first.
     fn into_projects(self) -> Vec<ProjectDigest> {
         let Self { days, projects } = self;
         let mut projects: Vec<_> =

@@ -55,7 +55,7 @@ pub(super) struct AnsweredHook {
 pub(super) struct PlacedFile {
     /// As the effort names it.
     pub file: String,
-    /// Its content, or the request to read it.
+    /// The content of the file, or the request to read the file.
     pub text: String,
 }
 

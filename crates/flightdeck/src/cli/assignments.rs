@@ -133,7 +133,7 @@ fn row(card: &AssignmentCard, width: usize) -> String {
     )
 }
 
-/// Its outcome, or what it waits for.
+/// The outcome of the assignment, or what the assignment waits for.
 fn standing(card: &AssignmentCard) -> &'static str {
     match (card.state, card.outcome, card.reason) {
         (_, Some(Completion::Completed), _) => "completed",

@@ -217,7 +217,7 @@ fn row(out: &Out, card: &Card, now: Timestamp, widths: &Widths) -> String {
     line.end()
 }
 
-/// Its project, with the worktree or the branch, and with the host if it is another machine.
+/// The project of a card, with the worktree or the branch, and with the host if that is another machine.
 pub(super) fn project_label(card: &Card) -> String {
     let name = with_host(card, &card.project.name);
     match (&card.project.worktree, &card.git_branch) {

@@ -61,7 +61,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 enum Progress {
     Reached,
     NotYet,
-    /// It ended, so it can no longer be reached.
+    /// The session ended, so the wanted state can no longer be reached.
     Never,
 }
 
@@ -103,7 +103,7 @@ pub(super) fn run(args: &WaitArgs, paths: &Paths, out: &mut Out) -> anyhow::Resu
         let is_board = matches!(frame.change, Change::Snapshot(_));
         session.apply(frame.change);
         if is_board && !session.is_on_board() {
-            // It left while there was no connection.
+            // The session left the board while there was no connection.
             session.last =
                 BlockingClient::connect(paths)?.call(&GetSession { session_id: session.id.clone() })?;
         }
@@ -147,7 +147,7 @@ fn next_change(
 struct AwaitedSession {
     board: BoardMirror,
     id: SessionId,
-    /// Its card when it was last on the board. A replaced session is sent once more and leaves.
+    /// The newest card of the session. A replaced session is sent once more and leaves the board.
     last: Card,
 }
 

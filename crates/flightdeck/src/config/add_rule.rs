@@ -109,7 +109,7 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
         fs::rename(&aside, &real)
     })();
     written.inspect_err(|_| {
-        // It may not exist; the error is already known.
+        // The copy may not exist; the error is already known.
         let _ = fs::remove_file(&aside);
     })
 }

@@ -1,7 +1,7 @@
 //! Appends events to the log and applies them to the fleet.
 //!
 //! The store writes one batch while the engine applies the one before it. An event is acknowledged as soon as it is durable.
-//! It is applied before the engine answers a query, so a sender that was acknowledged and then sends a query sees its event.
+//! The event is applied before the engine answers a query, so a sender that was acknowledged and then queries sees its event.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -89,7 +89,7 @@ impl Engine {
                     sorted.asks.push((ChangeName::AskClosed, ask));
                 }
                 Effect::AssignmentChanged(changed) => sorted.assignments.push(*changed),
-                // Its session has left, and with it every card that could show it.
+                // The session of the assignment has left the board, so no card can show the assignment.
                 Effect::AssignmentLeft(_) => {}
                 Effect::EffortChanged { id, numbers_only } => self.effort_changed(seq, id, numbers_only),
                 Effect::EffortMessage(id, message) => {

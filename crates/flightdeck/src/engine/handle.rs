@@ -127,7 +127,7 @@ impl EngineHandle {
         };
         self.ask(reader).await
     }
-    /// Its receivers are notified of every append of an event of this machine.
+    /// How far the log of this machine is. Receivers are notified of every append of an event of this machine.
     pub fn own_log(&self) -> watch::Receiver<OwnLog> {
         self.own_log.clone()
     }

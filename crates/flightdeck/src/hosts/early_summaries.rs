@@ -19,7 +19,7 @@ impl EarlySummaries {
         }
     }
 
-    /// Those of sessions that are here now, each with its host.
+    /// Removes and returns the summaries whose sessions have arrived, each with its host.
     pub(super) fn take_arrived(&mut self, arrived: &BTreeSet<SessionId>) -> Vec<(HostId, SummaryMessage)> {
         if self.0.is_empty() {
             return Vec::new();

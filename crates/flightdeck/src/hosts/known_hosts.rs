@@ -30,9 +30,9 @@ const CAUGHT_UP_AT: u64 = 20;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct ReadUpTo {
-    /// The number of its last message.
+    /// The number of the host's last message that was read.
     pub(super) n: u64,
-    /// Its databases, the present one last.
+    /// The databases of the host, the present one last.
     pub(super) logs: Vec<String>,
 }
 
@@ -119,11 +119,11 @@ pub(super) struct KnownHost {
     /// When the last sign of life was sent, by this machine's clock.
     pub(super) last_seen: Option<Timestamp>,
     pub(super) unreachable_since: Option<Timestamp>,
-    /// When this daemon first checked whether it is silent: a host without any presence counts as seen then.
+    /// When this daemon first checked whether the host is silent. A host without any presence counts as seen then.
     noticed: Option<Timestamp>,
-    /// It was heard over a server that this machine has left since.
+    /// The host was heard over a server that this machine has left since.
     lost: bool,
-    /// When reading last waited for its presence.
+    /// When reading last waited for the presence of the host.
     pub(super) held_back: Option<Instant>,
     ahead_of_server: AheadOfServer,
     corrector: Corrector,
@@ -269,7 +269,7 @@ impl KnownHosts {
     pub(super) fn to_store(&self) -> BTreeMap<HostId, StoredHost> {
         let stored = |known: &KnownHost| StoredHost {
             last_seen: known.last_seen,
-            // Its backlog and its clock are of the moment.
+            // Backlog and clock are true only at the moment and are not stored.
             presence: known.presence.clone().map(|p| HostPresence { at: 0, backlog: 0, forwarded: 0, ..p }),
         };
         self.hosts.iter().map(|(host, known)| (host.clone(), stored(known))).collect()
@@ -374,7 +374,7 @@ mod tests {
         take("a", 1, "x").unwrap();
         assert_eq!(take("b", 2, "x"), Err(Refusal::AnotherHost("b".into())));
         assert_eq!(take("a", 1, "x"), Err(Refusal::TakenBefore(1)));
-        // Its database was lost: the count goes on.
+        // The database of the host was lost: the count goes on.
         take("a", 2, "y").unwrap();
         assert_eq!(take("a", 3, "x"), Err(Refusal::TwoMachines));
         // The server has forgotten some.

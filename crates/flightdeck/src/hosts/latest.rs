@@ -177,7 +177,7 @@ impl Hosts {
         let id = message.session_id.on_host(host);
         match self.engine.card(&id).await? {
             Some(_) => self.enrich(host, message).await,
-            // Its first event is still to come.
+            // The first event of the session has not arrived yet.
             None => {
                 self.early_summaries().keep(id, message);
                 Ok(())

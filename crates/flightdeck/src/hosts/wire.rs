@@ -111,10 +111,10 @@ pub struct HostPresence {
     pub share: Share,
     pub accept: Vec<RemoteAction>,
     pub hub: bool,
-    /// The database whose log it forwards. An earlier version does not say.
+    /// The database whose log the host forwards. Earlier versions do not send it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
-    /// It has left the fleet on purpose.
+    /// The host has left the fleet on purpose.
     #[serde(default)]
     pub left: bool,
 }

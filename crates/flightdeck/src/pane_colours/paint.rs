@@ -53,9 +53,9 @@ pub(super) async fn paint(
 /// A tmux window as its server describes it.
 #[derive(Debug, Default)]
 struct TmuxWindow<'a> {
-    /// The status that is written in it; empty if none is.
+    /// The status that is written in the window; empty if none is.
     written: &'a str,
-    /// Its panes, each with the status that is written in it.
+    /// The panes of the window, each with the status that is written in it.
     panes: BTreeMap<&'a str, &'a str>,
 }
 

@@ -128,7 +128,7 @@ pub struct FoundTool {
     pub tool: Predecessor,
     pub handlers: usize,
     pub events: Vec<String>,
-    /// Its handlers send to our daemon, which stores each event a second time.
+    /// The handlers of the tool send to our daemon too, so each event is stored twice.
     pub doubles: bool,
 }
 

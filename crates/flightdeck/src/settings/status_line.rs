@@ -51,7 +51,7 @@ pub enum StatusLineState {
     Ours,
     /// Ours, but not what we would write.
     Stale,
-    /// It was ours, and another program or the person replaced it.
+    /// The entry was ours, and another program or the person replaced it.
     Replaced,
 }
 

@@ -30,9 +30,9 @@ const EXEMPT_EVERY: u64 = 5;
 const SUBAGENT_EVERY: u64 = 7;
 /// One call in this many comes by a script, too.
 const TWIN_EVERY: u64 = 4;
-/// A text for the agent begins with it, so that it is found in what the agent is told.
+/// The beginning of every text that the simulation adds for the agent. It makes the text recognisable in the reply to a hook.
 const MARK: &str = "injected-";
-/// Hooks on a working disk until everything that waits must have arrived: each gives at least one text.
+/// After this many hooks on a working disk all waiting texts must have arrived: each hook delivers at least one.
 const HOOKS_TO_DELIVER: usize = INJECTIONS_MAX;
 
 /// The directories of the simulated machine. Every directory exists, and all below `/link` are links.

@@ -216,7 +216,7 @@ impl Faulty {
             }
             None => {
                 let done = work(self)?;
-                // It has overwritten the unconfirmed data.
+                // The work has overwritten the unconfirmed data.
                 self.switch.state().unsure.clear();
                 Ok(done)
             }

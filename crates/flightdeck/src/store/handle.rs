@@ -59,7 +59,7 @@ impl Store {
         Ok(Replay { store: self.clone(), read, pending })
     }
 
-    /// How many events of this machine are after the one place and not after the other. Other commands are served in between.
+    /// How many events of this machine have a `seq` above `after_seq` and up to `to_seq`. Other commands are served in between.
     pub async fn count_own(&self, after_seq: u64, to_seq: u64) -> Result<u64> {
         // Retention may have removed the start of the log.
         let oldest = self.oldest().await?.map_or(to_seq, |oldest| oldest.seq.saturating_sub(1));

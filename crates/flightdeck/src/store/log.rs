@@ -14,8 +14,8 @@ pub trait EventLog {
     fn events_after(&mut self, after_seq: u64, limit: usize) -> Result<RecordPage>;
     /// Events of this machine. Looks at no more than [`super::SCAN_EVENTS_MAX`] events.
     fn own_events_after(&mut self, after_seq: u64, limit: usize) -> Result<RecordPage>;
-    /// How many events of this machine are after the one place and not after the other. Look at no more than
-    /// [`super::SCAN_EVENTS_MAX`] at a time.
+    /// How many events of this machine have a `seq` above `after_seq` and up to `to_seq`. The two may be at most
+    /// [`super::SCAN_EVENTS_MAX`] apart.
     fn count_own_events(&mut self, after_seq: u64, to_seq: u64) -> Result<u64>;
     fn events_of(&mut self, wanted: &EventsOf) -> Result<RecordPage>;
     /// Looks at no more than [`super::SCAN_EVENTS_MAX`] events.

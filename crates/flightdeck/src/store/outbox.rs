@@ -38,7 +38,7 @@ pub struct OutboxKey {
 pub struct OutboxEffect {
     pub key: OutboxKey,
     pub body: String,
-    /// It may be carried out again if a replay of the whole log brings it again. Not stored: an effect that is read from the
-    /// outbox has not been carried out.
+    /// Whether the effect may be carried out a second time, if a replay of the whole log produces it again. The outbox does not
+    /// store this flag: an effect that is read from the outbox has not been carried out.
     pub repeatable: bool,
 }

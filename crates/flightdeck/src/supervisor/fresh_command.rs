@@ -3,10 +3,10 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Options of the client that choose an old session: it would compact again at once.
+/// Options of the client that choose an old session. They are left out: the old session would compact again at once.
 const SESSION_OPTIONS: [&str; 7] =
     ["--resume", "-r", "--continue", "-c", "--fork-session", "--session-id", "--from-pr"];
-/// Those of them that may be followed by a value.
+/// The options of [`SESSION_OPTIONS`] that may be followed by a value.
 const SESSION_OPTIONS_WITH_VALUE: [&str; 4] = ["--resume", "-r", "--session-id", "--from-pr"];
 /// Options without a value: the word after one of them is the prompt.
 const FLAGS: [&str; 21] = [

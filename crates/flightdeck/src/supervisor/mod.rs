@@ -236,10 +236,10 @@ impl<'a> RunningClient<'a> {
         if let Some(tty) = &mut self.tty
             && let Err(error) = tty.give_to(self.client.group())
         {
-            // It runs on in the background, where the shell can bring it to the front.
+            // The client continues in the background, where the shell can bring it to the foreground.
             tracing::warn!(%error, "the terminal could not be given to the client");
         }
-        // It may have touched the terminal before it had it, which stops it.
+        // The client is stopped if it used the terminal before it was in the foreground. SIGCONT continues it.
         self.client.signal(Signal::CONT);
     }
 }

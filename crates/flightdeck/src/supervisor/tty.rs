@@ -24,7 +24,7 @@ pub(super) struct Tty {
 #[derive(Debug)]
 struct ForegroundClient {
     group: Pid,
-    /// Its settings when it was stopped.
+    /// The settings of the terminal when the client was stopped.
     settings: Option<Termios>,
 }
 

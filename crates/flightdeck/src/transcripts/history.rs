@@ -244,7 +244,7 @@ fn read_chunk(mut work: VecDeque<Work>) -> (VecDeque<Work>, Vec<TranscriptBatch>
 struct Read {
     batch: TranscriptBatch,
     place: ReadPosition,
-    /// It stopped at the chunk size.
+    /// Reading stopped at the chunk size, and the file has more.
     more: bool,
 }
 

@@ -28,7 +28,7 @@ pub struct ReadPosition {
 pub enum ReadOutcome {
     /// Read up to this position, which is the old one if there was nothing new.
     Read(ReadPosition),
-    /// It is another file now, or its content was rewritten: read everything again.
+    /// The path names another file now, or the content was rewritten: read everything again.
     Replaced,
     Gone,
 }

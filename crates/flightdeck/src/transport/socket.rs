@@ -278,14 +278,15 @@ async fn has_verdict(lines: &mut BufReader<OwnedReadHalf>, confirms: Confirms) -
             Ok(next) if next.starts_with(CONFIRMATION) => {
                 read_line(lines, &mut Vec::new()).await.unwrap_or(false)
             }
-            // It was killed, or it is no hook and sends its next request.
+            // An empty read is the end of the connection: the hook was killed. Other bytes are the next request of a sender that is
+            // no hook.
             Ok(next) => !next.is_empty(),
             Err(_) => false,
         },
         Confirms::No => match tokio::time::timeout(READ_WITHIN, lines.fill_buf()).await {
-            // The next request, or the end: it has read the reply before.
+            // The sender sent its next request or closed the connection in order. It had read the reply before that.
             Ok(next) => next.is_ok(),
-            // It keeps its connection and waits no longer: otherwise it would have closed it.
+            // The sender neither sent nor closed anything. A sender that gave up waiting would have closed the connection.
             Err(_) => true,
         },
     }

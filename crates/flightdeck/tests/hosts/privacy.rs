@@ -86,7 +86,7 @@ fn a_host_without_payloads_sends_no_prompt_command_path_or_output() {
     let told = hub.home.run(&["answer", "t@a", "allow", "--yes"]);
     assert!(told.code == 1 && told.err.contains("can be allowed only there"), "{told:?}");
     assert_eq!(answer("deny").status, 200, "a refusal is safe without knowing the command");
-    // It has no pane; on the host itself the refusal names the folder.
+    // The session has no pane; on the host itself the refusal names the folder.
     let prompt = |host: &Host, id: &str| {
         host.daemon().post(&format!("/api/sessions/{id}/prompt"), r#"{"text": "go on"}"#).json()
     };

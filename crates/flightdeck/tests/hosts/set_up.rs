@@ -53,7 +53,7 @@ fn a_daemon_that_runs_joins_changes_and_leaves_without_a_restart() {
     let Some(nats) = NatsServer::start() else { return };
     let hub = Host::hub(&nats, "desk");
     let mut a = Host::stopped(&nats.url(), "a", false, "");
-    // It has its name already, but has joined nothing.
+    // The machine has its name already, but has joined no server.
     fs::write(&a.home.paths().config, "[hosts]\nname = \"a\"\n").unwrap();
     a.start();
     a.works("s", "before");
@@ -89,7 +89,7 @@ fn a_daemon_that_runs_joins_changes_and_leaves_without_a_restart() {
     let again =
         a.home.run(&["hosts", "join", &nats.url(), "--name", "b", "--accept", "nothing", "--json"]).json();
     assert_eq!(again["needs_restart"], true, "the daemon has another name than the file");
-    // It never was a host under this name, so the hubs hear nothing of it.
+    // The machine never was a host under the name `b`, so no hub hears that it leaves.
     a.home.run(&["hosts", "leave"]).success();
     a.home.run(&["hosts", "join", &nats.url(), "--name", "a"]).success();
     until("the hub knows that it is back", || hub.sees("a").filter(|row| row["left"] == false));

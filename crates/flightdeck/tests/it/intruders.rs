@@ -260,7 +260,7 @@ fn watched_in_a_terminal(home: &TestHome) -> String {
     drop(command);
     let mut terminal = fs::File::from(terminal);
     let (mut screen, mut some, begun) = (Vec::new(), [0; 4096], Instant::now());
-    // It redraws every second, so there is always more to read.
+    // The command redraws every second, so there is always more to read.
     while let Ok(n @ 1..) = terminal.read(&mut some) {
         screen.extend_from_slice(&some[..n]);
         if String::from_utf8_lossy(&screen).contains(TAMED) || begun.elapsed() > DEADLINE {
@@ -317,7 +317,7 @@ fn escape_sequences_reach_neither_the_terminal_nor_the_log() {
         (&["explain", "s1"], 0, true),
         (&["next"], 0, true),
         (&["status"], 0, false),
-        // It reports that no hooks are registered.
+        // `doctor` reports that no hooks are registered.
         (&["doctor"], 1, false),
         (&["usage"], 0, false),
         (&["show", "s1", "--json"], 0, true),

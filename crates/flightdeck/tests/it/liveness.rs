@@ -39,7 +39,7 @@ fn a_process_that_is_gone_before_its_hook_is_handled_ends_the_session_and_unknow
     starts(&home, "untold", seat(None));
     starts(&home, "here", seat(process::namespace().as_deref()));
     until("the death is noticed", || (end_reason(&daemon, "here") == "process_died").then_some(()));
-    // They arrived first, so they were checked first.
+    // These two sessions arrived first, so they were checked first.
     assert_eq!([end_reason(&daemon, "container"), end_reason(&daemon, "untold")], [Value::Null, Value::Null]);
 
     // A restart checks every session, and still cannot see into the container.

@@ -129,7 +129,7 @@ fn a_turn_that_ends_while_the_daemon_and_its_hooks_are_away_was_not_interrupted(
     let daemon = home.up(&[]);
     works(&home, &client, &folder);
     until("it works", || (label(&daemon) == "Bash: make").then_some(()));
-    // It removes the hooks that it had registered.
+    // The daemon removes the hooks that it had registered.
     assert!(daemon.stop().success());
     write(&folder, &client.entry("s", "idle"));
     let daemon = home.up(&[]);

@@ -305,7 +305,7 @@ fn no_path_leads_to_a_file_of_the_machine() {
         assert!(!answer.text().contains("root:"), "{path}");
         assert_hardened(&answer);
     }
-    // It is an opaque session id here, never a path.
+    // The path is an opaque session id here, never a path of a file.
     assert_eq!(daemon.card("..%2f..%2fetc%2fpasswd")["id"], "../../etc/passwd");
     for (method, path) in
         [("DELETE", "/api/sessions"), ("POST", "/api/sessions"), ("PUT", "/"), ("GET", "/api/live/hook")]

@@ -34,7 +34,7 @@ struct Started<'a>(&'a TestHome);
 impl Drop for Started<'_> {
     fn drop(&mut self) {
         if let Ok(pid) = fs::read_to_string(self.0.path().join("pid")) {
-            // It may have ended by itself.
+            // The daemon may have ended by itself.
             let _ = std::process::Command::new("kill")
                 .arg(pid.trim())
                 .stderr(std::process::Stdio::null())

@@ -141,7 +141,7 @@ fn a_viewer_gets_the_board_and_then_each_change_with_its_number() {
     let snapshot = viewer.next().unwrap();
     assert_eq!((snapshot.says().as_str(), &snapshot.boot), ("snapshot 1", &deck.health.boot));
     assert_eq!(snapshot.data, deck.get("/api/sessions").json());
-    // It is assembled from encoded cards; the page reads it as this type.
+    // The snapshot is assembled from encoded cards; the page reads it as this type.
     let typed: Snapshot = serde_json::from_value(snapshot.data.clone()).unwrap();
     assert_eq!(snapshot.data, json!(typed));
 

@@ -242,7 +242,7 @@ struct StartedDaemon(String);
 
 impl Drop for StartedDaemon {
     fn drop(&mut self) {
-        // It may have ended by itself; then the test has failed already.
+        // The daemon may have ended by itself; then the test has failed already.
         let _ = Command::new("kill").arg(&self.0).status();
     }
 }

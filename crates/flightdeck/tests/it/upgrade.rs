@@ -335,7 +335,7 @@ async fn the_snapshot_of_version_0_1_0_can_be_read() {
     assert_eq!(fleet.last_seq(), snapshot.seq);
     assert_eq!((fleet.len(), fleet.occupants().count(), fleet.past_sessions().count()), (10, 10, 6));
     assert!(fleet.occupants().all(|occupant| occupant.host.is_this() && occupant.proc_start.is_some()));
-    // Its timers run: after a night without events every session is stale.
+    // The timers of the fleet run: after a night without events every session is stale.
     assert!(fleet.sessions().all(|session| !session.stale));
     let changed = fleet.tick(fleet.now() + Millis::hours(9));
     assert!(changed.len() >= 10, "{changed:?}");

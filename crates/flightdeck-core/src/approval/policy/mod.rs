@@ -173,7 +173,7 @@ pub enum PolicyOutcome<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReasonToAsk {
-    /// It cannot be undone.
+    /// The command cannot be undone.
     Destructive(&'static str),
     /// Several commands of which at least one has no rule, or a line that only a shell can parse.
     NotPlain,

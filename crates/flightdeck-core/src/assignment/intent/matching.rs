@@ -19,7 +19,7 @@ use super::shapes;
 use super::signs::Sign;
 use super::work_budget::WorkBudget;
 
-/// What it costs to begin with a pattern, in bytes that it could read instead.
+/// The fixed cost of searching for one pattern, counted as bytes of text. It is added to the bytes that the search may read.
 const PATTERN_BYTES: usize = 32;
 
 /// Built at the first use from the patterns of the binary.

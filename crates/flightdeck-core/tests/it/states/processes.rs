@@ -227,7 +227,7 @@ fn clear_in_one_of_two_terminals_leaves_the_session_to_the_other() {
         assert_eq!(resolutions(&fleet), [("Bash".to_owned(), None)]);
         assert_eq!(view::board(&fleet).len(), 2);
         assert_eq!(card(&fleet, "b").seat.pid, Some(8));
-        // Its own process returns to the session with /resume.
+        // The process of session `b` returns to its own session with /resume.
         let back = "7 SessionEnd reason=resume session_id=b pid=8 proc_start=2
             8 SessionStart source=resume pid=8 proc_start=2";
         let fleet = after(&[FIRST_BLOCKED, SECOND_STARTS, clear, back]);

@@ -154,7 +154,7 @@ pub(super) fn kill(s: &mut Stage) -> Result<()> {
     a.tui.signal("KILL")?;
     a.tui.wait_gone(DONE)?;
     held_by(s, &c, 1)?;
-    // Its screen was at rest when it opened. Whether it draws an old turn as interrupted depends on what the killed
+    // The third terminal was idle when it opened. Whether it draws an old turn as interrupted depends on what the killed
     // terminals had written; it had no turn of its own.
     see_on_card(s, &c, "the last one rests", |card| card["agent_state"]["state"] == "idle")?;
     shown(s, &c, "the terminal that is left")?;

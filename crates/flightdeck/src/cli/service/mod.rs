@@ -242,7 +242,7 @@ fn uninstall(service: &Service) -> anyhow::Result<String> {
     if !service.file.exists() {
         return Ok("The service is not installed.".to_owned());
     }
-    // It may be stopped already; the file is removed in any case.
+    // The service may be stopped already; the file is removed in any case.
     let stopped = service.stop();
     match fs::remove_file(&service.file) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),

@@ -129,7 +129,7 @@ pub(super) struct Listing {
 /// How many sessions of the whole board wait, work, are done and are put aside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct BoardCounts {
-    /// Those that block or ask.
+    /// Sessions that block or ask.
     pub(super) waiting: usize,
     pub(super) running: usize,
     pub(super) done: usize,

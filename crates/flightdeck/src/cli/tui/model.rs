@@ -209,7 +209,7 @@ pub(super) struct Model {
     /// Counted with the listing.
     pub(super) counts: BoardCounts,
     pub(super) selected: Option<SessionId>,
-    /// Its place in the order, for the case that it disappears.
+    /// The place of the selected session in the order. If the session disappears, the one at this place is selected.
     selected_at: usize,
     pub(super) panel: Panel,
     pub(super) scroll: usize,

@@ -56,7 +56,7 @@ fn start(paths: &Paths) -> anyhow::Result<String> {
 }
 
 fn stop(daemon: &mut Child) {
-    // It did not answer, so it is not waited for.
+    // The daemon did not answer, so nothing waits for its end.
     let _ = daemon.kill();
 }
 

@@ -43,9 +43,9 @@ pub(super) struct Checkpointer {
 /// How far the thread is.
 #[derive(Debug, Default)]
 struct Progress {
-    /// It was woken and has not finished.
+    /// The thread was woken and has not finished.
     busy: AtomicBool,
-    /// Pages of the write-ahead log that it has copied.
+    /// Pages of the write-ahead log that the thread has copied.
     copied: AtomicI32,
 }
 

@@ -54,7 +54,7 @@ pub(super) struct Sqlite {
     shrinking: bool,
     /// The snapshot that is being written.
     unfinished: Option<snapshots::Unfinished>,
-    /// Its connection closes last, after `conn`.
+    /// The connection of the checkpointer closes last, after `conn`.
     checkpointer: checkpoint::Checkpointer,
     /// Dropped after the connections.
     _lock: open::DatabaseLock,

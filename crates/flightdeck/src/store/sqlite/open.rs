@@ -175,7 +175,7 @@ fn set_aside_stray_wal(path: &Path) -> Result<Option<SetAside>> {
         Some(_) if file_bytes(path) == 0 => "its database is gone",
         Some([0x37, 0x7f, 0x06, 0x82 | 0x83]) => return Ok(None),
         Some(_) => {
-            // Its transactions are missing from the database: have the whole file checked.
+            // The transactions of the write-ahead log are missing from the database: have the whole file checked.
             let _ = File::create(suspect_mark(path));
             "it is not a write-ahead log"
         }

@@ -150,7 +150,7 @@ fn ls_all_also_lists_replaced_sessions() {
     // The start of the id is enough there too.
     assert_eq!(home.run(&["show", "ol", "--json"]).json()["id"], "old");
     assert!(home.run(&["explain", "o"]).success().contains("SessionStart"));
-    // It is over, so there is nothing to wait for.
+    // The session is over, so there is nothing to wait for.
     home.run(&["wait", "old", "--until", "ended", "--timeout", "60"]).success();
     let said = home.run(&["wait", "old", "--until", "idle", "--timeout", "60"]);
     assert_eq!(

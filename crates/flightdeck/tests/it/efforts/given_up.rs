@@ -65,7 +65,7 @@ fn a_hook_that_confirms_has_the_verdict_only_when_it_says_so() {
     assert!(
         context(&silent.ask(&ended_call(&deck, "t1", env.clone()))["data"]["verdict"]).contains(INJECTED)
     );
-    // It was killed before it printed the verdict.
+    // The hook was killed before it printed the verdict.
     drop(silent);
     let mut socket = deck.daemon.socket();
     let again = socket.ask(&ended_call(&deck, "t2", env));

@@ -11,7 +11,7 @@ use crate::testkit::{NatsServer, TestDaemon, TestHome};
 
 /// A hub on another machine, with a home of its own.
 struct BesideHub {
-    // It ends before its home and its server.
+    // The daemon is dropped first, before its home and the server.
     daemon: TestDaemon,
     _home: TestHome,
     _nats: NatsServer,

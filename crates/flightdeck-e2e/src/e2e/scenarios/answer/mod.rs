@@ -86,7 +86,7 @@ fn made(s: &Stage) -> PathBuf {
 
 /// A turn in which the client asks before it runs the script `bash`.
 fn bash(s: &Stage, t: &ClientSeat) -> Result<Value> {
-    // It may exist from an earlier turn.
+    // The file may exist from an earlier turn.
     let _ = fs::remove_file(made(s));
     s.prompt(t, "SCRIPT:bash go")?;
     asked(s, t)
