@@ -60,9 +60,9 @@ impl Handle<GetSession> for App {
         if let Some(card) = self.engine.card(id).await? {
             return Ok(AppReply::Typed(card));
         }
-        let card = self.stored_card(id).await?;
-        parse_stored_card(&card)?;
-        Ok(Encoded::new(card).into())
+        let stored = self.stored_session(id).await?;
+        stored.card_json()?;
+        Ok(Encoded::new(stored.card).into())
     }
 }
 
@@ -163,20 +163,20 @@ impl App {
     pub(super) async fn card(&self, id: &SessionId) -> Result<Card, AppError> {
         match self.engine.card(id).await? {
             Some(card) => Ok(card),
-            None => Ok(serde_json::from_str(&self.stored_card(id).await?)?),
+            None => Ok(self.stored_session(id).await?.typed_card()?),
         }
     }
 
     async fn check_session(&self, id: &SessionId) -> Result<(), AppError> {
         if self.engine.card(id).await?.is_none() {
-            self.stored_card(id).await?;
+            self.stored_session(id).await?;
         }
         Ok(())
     }
 
-    async fn stored_card(&self, id: &SessionId) -> Result<String, AppError> {
+    async fn stored_session(&self, id: &SessionId) -> Result<StoredSession, AppError> {
         let stored = self.store.stored_session(id).await?;
-        stored.map(|stored| stored.card).ok_or_else(|| AppError::NoSession(id.clone()))
+        stored.ok_or_else(|| AppError::NoSession(id.clone()))
     }
 
     async fn newest_events(&self, session_id: &SessionId) -> Result<Vec<Record>, AppError> {
@@ -188,16 +188,11 @@ impl App {
 }
 
 fn listed(stored: StoredSession) -> Option<ListedSession> {
-    match parse_stored_card(&stored.card) {
+    match stored.card_json() {
         Ok(card) => Some(ListedSession::Stored(card)),
         Err(error) => {
             tracing::warn!(%error, session = %stored.id, "a stored card cannot be read; it is left out of the list");
             None
         }
     }
-}
-
-/// The disk may have damaged a stored card, or it may be nested too deep for a client's parser.
-fn parse_stored_card(card: &str) -> serde_json::Result<Value> {
-    serde_json::from_str(card)
 }

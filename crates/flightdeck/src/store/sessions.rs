@@ -4,7 +4,9 @@ use std::fmt;
 
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::view::card::Card;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::Result;
 
@@ -30,6 +32,17 @@ pub struct StoredSession {
 }
 
 impl StoredSession {
+    /// The card as this version knows it. Fields that an older version did not store have their defaults.
+    pub fn typed_card(&self) -> serde_json::Result<Card> {
+        serde_json::from_str(&self.card)
+    }
+
+    /// The card as it was stored, perhaps by an older version. An error if the disk damaged it, or if it is nested too deep for a
+    /// client's parser.
+    pub fn card_json(&self) -> serde_json::Result<Value> {
+        serde_json::from_str(&self.card)
+    }
+
     pub(super) fn cursor(&self) -> SessionCursor {
         SessionCursor { last_activity_at: self.last_activity_at, id: self.id.clone() }
     }
