@@ -7,4 +7,5 @@ pub mod caution;
 pub mod form;
 pub mod policy;
 pub mod resolution;
+pub mod tool_input;
 pub mod verdict;

@@ -1,6 +1,6 @@
 //! Records and approvals: what a record asks of a person, and the records of an answer and of the end of a hold.
 
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use super::record::{EventId, Record, Source};
 use crate::approval::answer::Answer;
@@ -8,6 +8,7 @@ use crate::approval::ask::Asked;
 use crate::approval::policy::{Policy, PolicyRequest};
 use crate::approval::resolution::HoldEnd;
 use crate::ids::{AskId, SessionId};
+use crate::wire::lenient::text;
 
 /// Name of an answer in the log.
 pub const ANSWERED: &str = "answered";
@@ -20,6 +21,22 @@ pub fn answered_record(session_id: &SessionId, ask_id: &AskId, answer: &Answer, 
     let answer = serde_json::to_value(answer).unwrap_or_default();
     let payload = Map::from_iter([("ask_id".to_owned(), json!(ask_id)), ("answer".to_owned(), answer)]);
     Record::noticed_here(Source::User, ANSWERED, session_id, payload, id)
+}
+
+/// The payload of an answer in the log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnsweredPayload {
+    pub ask_id: AskId,
+    pub answer: Answer,
+}
+
+impl AnsweredPayload {
+    /// `None` if the event is not an answer, or if the answer cannot be read.
+    pub fn from_event(name: &str, payload: &Map<String, Value>) -> Option<Self> {
+        let answer = payload.get("answer").filter(|_| name == ANSWERED)?;
+        let answer = serde_json::from_value(answer.clone()).ok()?;
+        Some(Self { ask_id: text(payload, "ask_id")?.into(), answer })
+    }
 }
 
 /// The record of the end of a hold.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::approvals::{ANSWERED, ASK_GONE};
+use super::approvals::{ANSWERED, ASK_GONE, AnsweredPayload};
 use super::effort_facts::{EffortFacts, TwinKey};
 use super::from_registry::PROCESS_GONE;
 use super::from_transcript::{TRANSCRIPT_GREW, TurnMark};
@@ -279,7 +279,9 @@ impl Event {
                 Source::User if record.name == SEEN => EventKind::Seen,
                 Source::User if record.name == PARKED => EventKind::Parked { until: time(p, "until") },
                 Source::User if record.name == UNPARKED => EventKind::Unparked,
-                Source::User if record.name == ANSWERED => answered(p).unwrap_or(EventKind::Noted),
+                Source::User if record.name == ANSWERED => {
+                    answered(&record.name, p).unwrap_or(EventKind::Noted)
+                }
                 Source::User => EffortChange::from_record(&record.name, p)
                     .map_or(EventKind::Noted, |change| EventKind::Effort(Box::new(change))),
                 Source::Process if record.name == ASK_GONE => ask_gone(p).unwrap_or(EventKind::Noted),
@@ -347,9 +349,9 @@ fn last_message(record: &Record) -> Option<&str> {
     borrowed_text(p, "last_assistant_message").filter(|message| !message.trim().is_empty())
 }
 
-fn answered(p: &Map<String, Value>) -> Option<EventKind> {
-    let answer = serde_json::from_value(p.get("answer")?.clone()).ok()?;
-    Some(EventKind::Answered { ask_id: text(p, "ask_id")?.into(), answer })
+fn answered(name: &str, p: &Map<String, Value>) -> Option<EventKind> {
+    let AnsweredPayload { ask_id, answer } = AnsweredPayload::from_event(name, p)?;
+    Some(EventKind::Answered { ask_id, answer: Box::new(answer) })
 }
 
 fn ask_gone(p: &Map<String, Value>) -> Option<EventKind> {

@@ -3,6 +3,7 @@
 use flightdeck_core::approval::card::{AskCard, Question};
 use flightdeck_core::approval::form::{FieldType, FormField, form_fields};
 use flightdeck_core::approval::resolution::NeedKind;
+use flightdeck_core::approval::tool_input::call_subject;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::clip::has_clipped_field;
 use serde_json::{Map, Value};
@@ -20,14 +21,11 @@ const INDENT: &str = "  ";
 /// What is asked, in one line.
 pub(super) fn summary(ask: &AskCard) -> String {
     let tool = ask.tool_name.as_deref().unwrap_or("input");
-    let input = |name: &str| ask.tool_input.as_ref().and_then(|i| i.get(name)?.as_str()).map(first_line);
     match ask.kind {
-        NeedKind::Permission => {
-            match input("command").or_else(|| input("file_path")).or_else(|| input("url")) {
-                Some(what) => format!("{tool}: {what}"),
-                None => tool.to_owned(),
-            }
-        }
+        NeedKind::Permission => match ask.tool_input.as_ref().and_then(call_subject) {
+            Some(what) => format!("{tool}: {}", first_line(what)),
+            None => tool.to_owned(),
+        },
         NeedKind::Question => {
             let first = ask.questions.iter().flatten().next();
             first.map_or("a question".to_owned(), |q| first_line(&q.question))

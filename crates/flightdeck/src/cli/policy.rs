@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::io::Write;
 
-use flightdeck_core::approval::answer::{Answer, Decision};
+use flightdeck_core::approval::answer::Decision;
 use flightdeck_core::approval::policy::{Policy, PolicyRequest, PolicyRule};
 use flightdeck_core::approval::resolution::AnsweredBy;
 use flightdeck_core::ids::{AskId, SessionId};
-use flightdeck_core::log::approvals::ANSWERED;
+use flightdeck_core::log::approvals::AnsweredPayload;
 use flightdeck_core::log::record::{EventId, Record, Source};
 use flightdeck_core::log::subject::Subject;
 use flightdeck_core::text::one_line;
@@ -15,8 +15,7 @@ use flightdeck_core::time::Timestamp;
 use flightdeck_core::view::policy_test::{PolicyReport, PolicyRow, PolicyTest};
 use flightdeck_protocol::policy::{GetPolicyHistory, PolicyEvent};
 use jiff::tz::TimeZone;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Serialize;
 
 use super::draw::{self, count, paint};
 use super::out::Out;
@@ -201,27 +200,22 @@ struct PolicyLogLine {
     what: Option<String>,
 }
 
-/// The payload of an event about an ask.
-#[derive(Deserialize)]
-struct AskPayload {
-    ask_id: AskId,
-    #[serde(default)]
-    answer: Value,
-}
-
 impl PolicyLog {
     fn add(&mut self, record: &Record) {
         if let Some(request) = PolicyRequest::from_record(record) {
             self.asked.insert(AskId::from(record.id), one_line(&request.summary(), EXAMPLE_CHARS_MAX));
         }
-        let Ok(payload) = AskPayload::deserialize(Value::Object(record.payload.clone())) else { return };
-        let what = self.asked.remove(&payload.ask_id);
-        let Ok(answer) = serde_json::from_value::<Answer>(payload.answer) else { return };
-        if record.name == ANSWERED && answer.answered_by() == AnsweredBy::Policy {
+        let Some(AnsweredPayload { ask_id, answer }) =
+            AnsweredPayload::from_event(&record.name, &record.payload)
+        else {
+            return;
+        };
+        let what = self.asked.remove(&ask_id);
+        if answer.answered_by() == AnsweredBy::Policy {
             self.lines.push(PolicyLogLine {
                 at: record.received_at,
                 session_id: record.session_id().cloned().unwrap_or_default(),
-                ask_id: payload.ask_id,
+                ask_id,
                 decision: answer.decision,
                 rule: answer.rule,
                 what,

@@ -2,9 +2,8 @@
 
 use std::io::Write;
 
-use flightdeck_core::approval::answer::Answer;
 use flightdeck_core::ids::SessionId;
-use flightdeck_core::log::approvals::ANSWERED;
+use flightdeck_core::log::approvals::AnsweredPayload;
 use flightdeck_core::session::Failure;
 use flightdeck_core::text::one_line;
 use flightdeck_core::time::Timestamp;
@@ -12,8 +11,6 @@ use flightdeck_core::usage::amounts::Cost;
 use flightdeck_core::view::card::Card;
 use flightdeck_core::view::timeline::TimelineEvent;
 use flightdeck_protocol::sessions::{GetSession, ListEvents};
-use serde::Deserialize;
-use serde_json::Value;
 
 use super::lookup::{board_cards, find_session};
 use super::requests::{self, ShortAskIds};
@@ -82,17 +79,10 @@ fn print_events(
     Ok(())
 }
 
-/// The part of an answer's payload that is shown.
-#[derive(Deserialize)]
-struct AnsweredPayload {
-    answer: Answer,
-}
-
 /// What the person wrote with an answer.
 fn message_of(event: &TimelineEvent) -> Option<String> {
-    let payload = event.payload.clone().filter(|_| event.name == ANSWERED)?;
-    let payload = AnsweredPayload::deserialize(Value::Object(payload)).ok()?;
-    Some(one_line(payload.answer.message.as_deref()?, MESSAGE_CHARS_MAX))
+    let AnsweredPayload { answer, .. } = AnsweredPayload::from_event(&event.name, event.payload.as_ref()?)?;
+    Some(one_line(answer.message.as_deref()?, MESSAGE_CHARS_MAX))
 }
 
 /// The card, one line per field.

@@ -3,6 +3,7 @@
 use flightdeck_core::approval::card::{AskCard, Question};
 use flightdeck_core::approval::form::form_fields;
 use flightdeck_core::approval::resolution::NeedKind;
+use flightdeck_core::approval::tool_input::Replacement;
 use flightdeck_core::text::without_controls;
 use flightdeck_core::view::card::Card;
 use ratatui::style::Style;
@@ -117,12 +118,8 @@ impl AskPage<'_> {
     /// The fields of a tool's input: a command after `$`, a change as a difference, others by their names.
     fn input(&mut self, input: Option<&Map<String, Value>>, indent: usize) {
         let Some(input) = input else { return };
-        let text = |name: &str| input.get(name).and_then(Value::as_str);
-        if let (Some(old), Some(new)) = (text("old_string"), text("new_string")) {
-            self.fields(
-                input.iter().filter(|(name, _)| !matches!(name.as_str(), "old_string" | "new_string")),
-                indent,
-            );
+        if let Some(Replacement { old, new }) = Replacement::from_input(input) {
+            self.fields(Replacement::other_fields(input), indent);
             return self.difference(old, new, indent + 2);
         }
         self.fields(input.iter(), indent);
