@@ -229,7 +229,7 @@ impl<'a> Forwarder<'a> {
             },
             Err(error) => bail!("cannot read how far the log was forwarded: {error}"),
         };
-        let filter = (share == Share::NoPayloads).then(|| PayloadFilter::new(&identity.salt));
+        let filter = PayloadFilter::for_share(share, &identity.salt);
         hosts.count_backlog(&position).await?;
         Ok(Self {
             hosts,

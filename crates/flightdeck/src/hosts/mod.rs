@@ -41,6 +41,7 @@ pub use self::link::{NatsLink, without_password};
 use self::member::{Forwarder, LogIdentity, NameTaken, Position};
 pub use self::presence::{host_kind, publish as publish_presence};
 use self::settings::{HostsSettings, Share};
+use self::share::PayloadFilter;
 use self::wire::{HostPresence, RemoteReply, RemoteRequest};
 use crate::engine::{EngineHandle, OwnLog};
 use crate::store::{HostState, Store};
@@ -254,6 +255,7 @@ impl Hosts {
         let mut identity = LogIdentity::load(&self.store).await?;
         let forwarder = Forwarder::resume(self, &link, &mut identity, settings.share).await?;
         let identity = forwarder.identity();
+        let filter = PayloadFilter::for_share(settings.share, &identity.salt);
         // The server has it before the first message of the log, so a hub can know which database is forwarded.
         let kind = host_kind();
         publish_presence(&link, &self.presence(kind, identity)).await?;
@@ -273,7 +275,7 @@ impl Hosts {
             tokio::try_join!(
                 forwarder.run(),
                 presence::announce(self, &link, kind, identity),
-                summaries::send_summaries(self, &link),
+                summaries::send_summaries(self, &link, filter.as_ref()),
                 responder::respond(&link, actions),
                 reads,
             )

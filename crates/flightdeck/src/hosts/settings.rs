@@ -72,6 +72,15 @@ impl HostsSettings {
         self.fleet.as_deref().unwrap_or(DEFAULT_FLEET)
     }
 
+    /// These settings, with what `other` shares and accepts if that is less.
+    #[must_use]
+    pub fn restricted_by(&self, other: &Self) -> Self {
+        let (mut accepts, other_accepts) = (self.accepts(), other.accepts());
+        accepts.retain(|action| other_accepts.contains(action));
+        let share = if self.share == Share::Full { other.share } else { self.share };
+        Self { accept: Some(accepts), share, ..self.clone() }
+    }
+
     /// Whether both describe the same membership; the accepted names are no part of it.
     pub fn same_membership(&self, other: &Self) -> bool {
         Self { names: Vec::new(), ..self.clone() } == Self { names: Vec::new(), ..other.clone() }
