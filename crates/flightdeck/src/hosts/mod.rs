@@ -356,12 +356,12 @@ impl Hosts {
 
     /// Events that the server does not have, also while there is no connection.
     fn backlog(&self, status: &LinkStatus) -> u64 {
-        status.backlog.events(*self.engine.own_log().borrow())
+        status.backlog.events(self.engine.own_log().borrow().log)
     }
 
     /// Counts the own events after the position. Later ones are counted as they are appended.
     async fn count_backlog(&self, position: &Position) -> anyhow::Result<()> {
-        let log = *self.engine.own_log().borrow();
+        let log = self.engine.own_log().borrow().log;
         let counted = self.store.count_own(position.seq, log.log_end).await?;
         let mut status = lock(&self.status);
         status.backlog = Backlog { counted, appended: log.appended, forwarded: 0 };

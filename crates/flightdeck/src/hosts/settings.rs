@@ -75,10 +75,12 @@ impl HostsSettings {
     /// These settings, with what `other` shares and accepts if that is less.
     #[must_use]
     pub fn restricted_by(&self, other: &Self) -> Self {
-        let (mut accepts, other_accepts) = (self.accepts(), other.accepts());
-        accepts.retain(|action| other_accepts.contains(action));
+        let (before, other_accepts) = (self.accepts(), other.accepts());
+        let accepts: Vec<_> =
+            before.iter().copied().filter(|action| other_accepts.contains(action)).collect();
+        let accept = if accepts == before { self.accept.clone() } else { Some(accepts) };
         let share = if self.share == Share::Full { other.share } else { self.share };
-        Self { accept: Some(accepts), share, ..self.clone() }
+        Self { accept, share, ..self.clone() }
     }
 
     /// Whether both describe the same membership; the accepted names are no part of it.

@@ -140,14 +140,12 @@ fn of_an_answer_the_decision_is_sent_and_whether_it_ended_the_turn() {
 #[test]
 fn numbers_are_of_known_models_and_agents_are_digests() {
     let usage = BTreeMap::from([("my SECRET model".to_owned(), Usage { input: 2, ..Usage::default() })]);
-    let known = Enrichment {
-        usage: usage.clone(),
-        agents: BTreeMap::from([("SECRET".to_owned(), usage)]),
-        model: Some("SECRET".into()),
-        ai_title: Some("SECRET".into()),
-        git_branch: Some("SECRET".into()),
-        ..Enrichment::default()
-    };
+    let mut known = Enrichment::default();
+    known.usage.clone_from(&usage);
+    known.agents = BTreeMap::from([("SECRET".to_owned(), usage)]);
+    known.model = Some("SECRET".into());
+    known.ai_title = Some("SECRET".into());
+    known.git_branch = Some("SECRET".into());
     let sent = PayloadFilter::new("salt").numbers(known);
     assert!(!format!("{sent:?}").contains("SECRET"), "{sent:?}");
     assert_eq!(sent.usage["another model"].input, 2);
