@@ -93,9 +93,7 @@ impl OwnAppends {
     pub fn records_after(&self, seq: u64) -> Option<Vec<Record>> {
         let newest = self.newest.as_ref().filter(|newest| newest.after <= seq && seq < self.log.last)?;
         let new = newest.records.iter().zip(&newest.places);
-        let own = new.filter(|(record, place)| {
-            record.host.is_this() && !place.duplicate && place.seq > seq
-        });
+        let own = new.filter(|(record, place)| record.host.is_this() && !place.duplicate && place.seq > seq);
         Some(own.map(|(record, place)| Record { seq: place.seq, ..record.clone() }).collect())
     }
 }
@@ -307,9 +305,8 @@ mod tests {
         assert!(!note(&mut own, vec![record("a", 2)], &[(2, false)]), "an event of another host wakes none");
         let batch = vec![record("", 3), record("a", 4), record("", 1), record("", 5)];
         assert!(note(&mut own, batch, &[(3, false), (4, false), (1, true), (5, false)]));
-        let places = |seq| {
-            own.records_after(seq).map(|new| new.iter().map(|r| (r.seq, r.id.0)).collect::<Vec<_>>())
-        };
+        let places =
+            |seq| own.records_after(seq).map(|new| new.iter().map(|r| (r.seq, r.id.0)).collect::<Vec<_>>());
         assert_eq!(places(1), Some(vec![(3, 3), (5, 5)]));
         // It has passed over an event of another host.
         assert_eq!(places(2), Some(vec![(3, 3), (5, 5)]));

@@ -49,8 +49,8 @@ use self::changes::{ChangeFeed, SubscribeFrom, Subscription};
 use self::commit::{Batch, Events};
 use self::effects::{CausedEffect, card_json};
 use self::explain::Explanation;
-pub use self::handle::{EngineHandle, FleetCards, NotStored, NotedSession, OpenAssignments, OwnLog, Stopped};
 use self::handle::{ENRICHED_MAX, OwnAppends};
+pub use self::handle::{EngineHandle, FleetCards, NotStored, NotedSession, OpenAssignments, OwnLog, Stopped};
 use self::housekeeping::Housekeeping;
 pub use self::known_ask::KnownAsk;
 pub use self::note_handover::NoteSettings;
@@ -271,10 +271,8 @@ impl Engine {
         let active = fleet.efforts().filter(|effort| effort.is_active());
         let unstored_efforts = active.map(|effort| effort.id.clone()).collect();
         let last = fleet.last_seq();
-        let (own_appended, own_log) = watch::channel(OwnAppends {
-            log: OwnLog { last, log_end: last, appended: 0 },
-            newest: None,
-        });
+        let (own_appended, own_log) =
+            watch::channel(OwnAppends { log: OwnLog { last, log_end: last, appended: 0 }, newest: None });
         let engine = Self {
             fleet,
             store,

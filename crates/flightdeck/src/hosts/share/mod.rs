@@ -83,8 +83,7 @@ impl PayloadFilter {
     pub(super) fn numbers(&self, known: Enrichment) -> Enrichment {
         let mut known = known.without_payloads();
         known.usage = by_model(&known.usage);
-        known.agents =
-            known.agents.iter().map(|(id, usage)| (self.digest(id), by_model(usage))).collect();
+        known.agents = known.agents.iter().map(|(id, usage)| (self.digest(id), by_model(usage))).collect();
         known.model = known.model.as_deref().map(names::model).map(str::to_owned);
         known
     }
