@@ -29,10 +29,10 @@ const CLIENT_NOTICE: &str = "<task-notification>";
 /// Stands for a prompt of the person. A card without any text would look as if the prompt had been missed.
 const NOT_SHARED: &str = "(not shared)";
 /// Stand for a last message. A hub finds the same intent in them as in the message.
-const A_QUESTION: &str = "Can you answer the question that I asked there (not shared)?";
+const A_QUESTION: &str = "Can you answer me (not shared)?";
 const A_COMPLETION: &str = "The task is complete (not shared).";
 const AN_OFFER: &str = "Let me know if you need anything else (not shared).";
-const A_NEXT_STEP: &str = "Next, I'll continue with the following step (not shared).";
+const A_NEXT_STEP: &str = "Now I will do the next step (not shared).";
 /// The name of an event or of a record that has none which may be sent.
 const UNKNOWN_EVENT: &str = "UnknownEvent";
 const ENTRYPOINTS: [&str; 8] =
