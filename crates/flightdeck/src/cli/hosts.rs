@@ -349,7 +349,7 @@ fn line(host: &HostCard) -> String {
         }
     };
     format!(
-        "{:<20} {seen:<24} {backlog:<19} {version:<10} {} {sessions}, {} {need} you  accepts {accepts}{clock}{shares}{hub}{refused}",
+        "{:<20} {seen:<24} {backlog:<20} {version:<10} {} {sessions}, {} {need} you  accepts {accepts}{clock}{shares}{hub}{refused}",
         host.name, host.sessions, host.needs_you
     )
 }
@@ -403,7 +403,7 @@ mod tests {
         let since = clock::now() - Millis::minutes(8);
         let said = line(&HostCard { unreachable_since: Some(since), ..card() });
         let unknown = format!("unknown since {}", draw::hour_and_minute(since));
-        assert!(said.contains("unreachable for 8m") && said.contains(&unknown), "{said}");
+        assert!(said.contains("unreachable for 8:0") && said.contains(&unknown), "{said}");
         assert!(!said.contains("all here"), "{said}");
         assert!(line(&card()).contains("all here"));
     }

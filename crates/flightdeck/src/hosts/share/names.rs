@@ -116,7 +116,7 @@ pub(super) fn model(name: &str) -> &str {
 pub(super) fn project(path: &str) -> Option<String> {
     let project = Project { path: Some(path.to_owned()), certain: false };
     let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ');
-    let name = Some(project.name()).filter(|_| path.starts_with('/') && path.trim_matches('/') != "");
+    let name = Some(project.name()).filter(|_| path.starts_with('/') && !path.trim_matches('/').is_empty());
     let name = name.filter(|name| name.len() <= NAME_BYTES_MAX && name.chars().all(fits))?;
     Some(format!("/{name}"))
 }
