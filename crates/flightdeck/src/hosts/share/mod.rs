@@ -158,7 +158,7 @@ impl PayloadFilter {
             tmux_socket: None,
             pane: None,
             tty: None,
-            seat: envelope.seat.as_deref().map(|seat| self.seat(seat)),
+            seat: envelope.seat.as_deref().map(|seat| self.seat(seat).into()),
             project_dir: envelope.project_dir.as_deref().and_then(names::project),
             entrypoint: envelope.entrypoint.clone().filter(|from| ENTRYPOINTS.contains(&from.as_str())),
             hold_ms: envelope.hold_ms,
