@@ -288,7 +288,8 @@ mod tests {
     use flightdeck_core::log::record::{EventId, Source};
 
     fn record(host: &str, id: u128) -> Record {
-        let record = Record::noticed_here(Source::Hook, "Stop", "s", Default::default(), EventId(id));
+        let record =
+            Record::noticed_here(Source::Hook, "Stop", SessionId::from("s"), Default::default(), EventId(id));
         Record { host: HostId::new(host), ..record }
     }
 

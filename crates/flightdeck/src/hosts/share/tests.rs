@@ -1,8 +1,10 @@
+use flightdeck_core::ids::SessionId;
+
 use super::*;
 
 fn reduced(name: &str, payload: Value) -> Value {
     let Value::Object(payload) = payload else { unreachable!() };
-    let mut record = Record::noticed_here(Source::Hook, name, "s", payload, EventId(1));
+    let mut record = Record::noticed_here(Source::Hook, name, SessionId::from("s"), payload, EventId(1));
     record.envelope = Envelope {
         project_dir: Some("/home/person/SECRET/api".into()),
         tmux_socket: Some("/tmp/SECRET".into()),
@@ -131,7 +133,8 @@ fn of_an_answer_the_decision_is_sent_and_whether_it_ended_the_turn() {
     let payload = json!({"ask_id": ask, "answer":
         {"decision": "deny", "via": "web", "interrupt": true, "message": "SECRET", "rule": "SECRET"}});
     let Value::Object(payload) = payload else { unreachable!() };
-    let mut record = Record::noticed_here(Source::User, "answered", "s", payload, EventId(1));
+    let mut record =
+        Record::noticed_here(Source::User, "answered", SessionId::from("s"), payload, EventId(1));
     PayloadFilter::new("salt").reduce(&mut record);
     let kept = json!({"ask_id": ask, "answer": {"decision": "deny", "via": "web", "interrupt": true}});
     assert_eq!(Value::Object(record.payload), kept);
