@@ -1,6 +1,7 @@
 /** One board for several machines: chips, filter, grouping, the hosts view, and an answer for another machine. */
 import { expect, test } from "@playwright/test";
-import { postHook } from "./daemon";
+import type { Host } from "../src/generated/Host";
+import { postHook, TestDaemon } from "./daemon";
 import type { Verdict } from "./fleet";
 import { HostFleet, hasNats } from "./hosts";
 import { servePage } from "./servePage";
@@ -108,5 +109,60 @@ test("a member that is no hub names no host on its cards and says where they are
     await expect(page.getByText("Only a hub shows the sessions of other hosts")).toBeVisible();
   } finally {
     await fleet.stop();
+  }
+});
+
+const host = (name: string, more: Partial<Host>): Host => ({
+  name,
+  this: false,
+  hub: false,
+  kind: "server",
+  version: "0.1.0",
+  last_seen: new Date().toISOString(),
+  unreachable_since: null,
+  left: false,
+  backlog: 0,
+  caught_up_percent: null,
+  sessions: 6,
+  needs_you: 0,
+  clock_ahead_seconds: 0,
+  clock_differs: false,
+  shares_payloads: true,
+  accepts: ["answer"],
+  refused: 0,
+  refused_because: null,
+  ...more,
+});
+
+test("on a phone each host has a line for its name, and what is not known is not called none", async ({
+  page,
+}) => {
+  const daemon = await new TestDaemon(["up", "--no-hooks"]).start();
+  try {
+    const since = new Date(Date.now() - 480_000).toISOString();
+    const hosts = [
+      host("build-2", { unreachable_since: since, accepts: ["answer", "prompt", "interrupt", "focus"] }),
+      host("dev-web-with-a-rather-long-name", { kind: "container", backlog: 2672, caught_up_percent: 70 }),
+      host("desk", { this: true, hub: true, kind: "laptop" }),
+    ];
+    const link = { url: "nats://box", fleet: "main", connected: true, hub: true, backlog: 0, problem: null };
+    await page.route("**/api/hosts", (route) => route.fulfill({ json: { hosts, link } }));
+    await page.goto(`${daemon.url}#/hosts`);
+    const row = (name: string) => page.locator(`tr[data-host="${name}"]`);
+    await expect(row("build-2").locator("td").nth(1)).toHaveText(/^unknownsince \d/);
+    await expect(row("build-2")).toContainText("min ago");
+    await page.setViewportSize({ width: 390, height: 844 });
+    const long = row("dev-web-with-a-rather-long-name");
+    const name = await long.locator("th b").evaluate((e) => e.getClientRects().length);
+    expect(name).toBe(1);
+    expect(
+      await long
+        .locator("small")
+        .first()
+        .evaluate((e) => e.getBoundingClientRect().height),
+    ).toBeLessThan(20);
+    expect(await page.locator(".host-table").evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
+  } finally {
+    await daemon.stop();
   }
 });

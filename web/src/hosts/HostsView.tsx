@@ -4,7 +4,7 @@ import type { HostLink } from "../generated/HostLink";
 import { clockTime, plural } from "../lib/format";
 import { hosts } from "../live/hosts";
 import { Icon } from "../ui/Icon";
-import { Ago, Elapsed } from "../ui/Timer";
+import { Ago } from "../ui/Timer";
 import { clockText, HOST_ICONS, hostTerms, linkText, versionMark } from "./hostText";
 
 export function HostsView() {
@@ -125,7 +125,7 @@ function LastSeen({ host }: { host: Host }) {
       <span class="fail">
         <b>Unreachable</b>
         <small>
-          since {clockTime(Date.parse(host.unreachable_since))}, <Elapsed since={host.unreachable_since} />
+          since {clockTime(Date.parse(host.unreachable_since))}, <Ago at={host.unreachable_since} />
         </small>
       </span>
     );
@@ -142,12 +142,15 @@ function LastSeen({ host }: { host: Host }) {
 }
 
 function Backlog({ host }: { host: Host }) {
-  const away = host.unreachable_since !== null;
-  if (away && !host.left)
+  if (host.unreachable_since !== null && !host.left)
     return (
       <>
         unknown
-        {host.backlog > 0 && <small>{host.backlog.toLocaleString("en")} then</small>}
+        <small>
+          {host.backlog > 0
+            ? `${host.backlog.toLocaleString("en")} then`
+            : `since ${clockTime(Date.parse(host.unreachable_since))}`}
+        </small>
       </>
     );
   if (host.backlog === 0) return <>none</>;

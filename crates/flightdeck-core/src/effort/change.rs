@@ -133,6 +133,26 @@ pub enum EffortChange {
 }
 
 impl EffortChange {
+    /// The names of the records of all changes.
+    pub const NAMES: [&str; 16] = [
+        "effort_started",
+        "phase_entered",
+        "effort_logged",
+        "effort_dehydrated",
+        "injection_added",
+        "preloads_added",
+        "directives_found",
+        "effort_finished",
+        "guard_set",
+        "guard_removed",
+        "window_finished",
+        "message_appended",
+        "seat_claimed",
+        "seat_released",
+        "seat_parent",
+        "verdict_given",
+    ];
+
     /// From the name and the payload of a record. `None` for a change of a newer version: it changes nothing.
     pub fn from_record(name: &str, payload: &Map<String, Value>) -> Option<Self> {
         let tagged: Map<String, Value> =
@@ -147,5 +167,18 @@ impl EffortChange {
             (name, Value::Object(payload)) => Some((name, payload)),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_change_has_its_name_in_the_list() {
+        let unknown = serde_json::from_value::<EffortChange>(serde_json::json!({"no_change": {}}));
+        let error = unknown.unwrap_err().to_string();
+        let expected: Vec<&str> = error.split('`').skip(3).step_by(2).collect();
+        assert_eq!(expected, EffortChange::NAMES, "{error}");
     }
 }

@@ -451,7 +451,12 @@ const REFUSED: [&str; 2] =
 
 /// Whether the result of a call says that the person refused it.
 pub(crate) fn says_refused(result: &str) -> bool {
-    REFUSED.iter().any(|begins| result.starts_with(begins))
+    refusal_beginning(result).is_some()
+}
+
+/// How the result of a call begins if the person refused it. It contains nothing of the call.
+pub fn refusal_beginning(result: &str) -> Option<&'static str> {
+    REFUSED.into_iter().find(|begins| result.starts_with(begins))
 }
 
 fn refused_calls(record: &Record) -> Vec<String> {

@@ -9,7 +9,7 @@ use flightdeck_core::view::card::Card;
 use flightdeck_core::view::timeline::REMOTE_ACTION;
 use flightdeck_protocol::asks::GetAsk;
 use flightdeck_protocol::hosts::{HostCard, HostList, ListHosts};
-use flightdeck_protocol::terminal::TerminalRefusal;
+use flightdeck_protocol::terminal::{Focus, Focused, TerminalRefusal};
 use flightdeck_protocol::{ErrorReply, SocketCommand};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
@@ -110,11 +110,21 @@ impl App {
             RemoteCall::Answer(request) => self.carry_out(request).await,
             RemoteCall::Prompt(request) => self.carry_out(request).await,
             RemoteCall::Interrupt(request) => self.carry_out(request).await,
-            RemoteCall::Focus(request) => self.carry_out(request).await,
+            RemoteCall::Focus(request) => self.focus_for_hub(request).await,
             RemoteCall::GetAsk(request) => self.carry_out(request).await,
             RemoteCall::GetConversation(request) => self.carry_out(request).await,
         };
         done.map_or_else(|error| self.refuse(&error), RemoteReply::Done)
+    }
+
+    /// Without payloads, the reply does not name the terminal.
+    async fn focus_for_hub(&self, request: Focus) -> Result<Box<RawValue>, AppError> {
+        let shown: Focused = match self.handle(request).await? {
+            AppReply::Typed(shown) => shown,
+            AppReply::Encoded(shown) => serde_json::from_slice(shown.json())?,
+        };
+        let client = shown.client.filter(|_| self.hosts.shares_payloads());
+        Ok(to_raw_value(&Focused { client, ..shown })?)
     }
 
     /// The refusal as the hub receives it.

@@ -60,16 +60,16 @@ enum HostsCommand {
 struct JoinArgs {
     /// The server, such as nats://box:4222 or tls://nats.example.org:4222
     url: String,
-    /// What this machine is called on the board [default: its host name]
+    /// What this machine is called on the board [default: as before, else its host name]
     #[arg(long)]
     name: Option<String>,
-    /// A credentials file, or a file with the seed of an nkey
+    /// A credentials file, or a file with the seed of an nkey [default: as before on the same server]
     #[arg(long, value_name = "FILE")]
     creds: Option<PathBuf>,
-    /// The certificates that sign the server's, if the system does not trust them
+    /// The certificates that sign the server's, if the system does not trust them [default: as before on the same server]
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Hosts with the same fleet share a board [default: main]
+    /// Hosts with the same fleet share a board [default: as before on the same server, else main]
     #[arg(long)]
     fleet: Option<String>,
     /// What is sent [default: as before, else full]
@@ -159,7 +159,8 @@ fn join(args: &JoinArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
         TakesEffect::Now => writeln!(out, "The daemon that runs connects within seconds.")?,
         TakesEffect::AfterRestart => writeln!(
             out,
-            "It takes effect when the daemon is started again: the sessions of this machine then get the name {name}."
+            "It takes effect when the daemon is started again: the sessions of this machine then get the name {name}.\n\
+             If it shares or accepts less than before, that applies within seconds."
         )?,
         TakesEffect::AtStart => writeln!(out, "It takes effect when the daemon is started: flightdeck up.")?,
     }
@@ -188,8 +189,12 @@ fn takes_effect(paths: &Paths) -> TakesEffect {
     }
 }
 
-/// What a hub may see and do stays as it was if the arguments do not say: joining again must not share more in passing.
+/// What the arguments do not say stays as it was: joining again must neither rename the machine nor share more in passing. Credentials,
+/// certificates and the fleet belong to one server and are not taken to another.
 fn settings(args: &JoinArgs, before: HostsSettings) -> anyhow::Result<HostsSettings> {
+    let address = |url: &str| without_password(url).trim_end_matches('/').to_owned();
+    let same_server = before.url.as_deref().is_some_and(|url| address(url) == address(&args.url));
+    let of_server = if same_server { before.clone() } else { HostsSettings::default() };
     for token in args.name.iter().chain(&args.fleet) {
         check_token(token).map_err(anyhow::Error::msg)?;
     }
@@ -204,10 +209,10 @@ fn settings(args: &JoinArgs, before: HostsSettings) -> anyhow::Result<HostsSetti
     Ok(HostsSettings {
         names: before.names,
         url: Some(args.url.clone()),
-        name: args.name.clone(),
-        fleet: args.fleet.clone(),
-        creds: absolute(&args.creds)?,
-        ca: absolute(&args.ca)?,
+        name: args.name.clone().or(before.name),
+        fleet: args.fleet.clone().or(of_server.fleet),
+        creds: absolute(&args.creds)?.or(of_server.creds),
+        ca: absolute(&args.ca)?.or(of_server.ca),
         accept: match args.accept.as_slice() {
             [] => before.accept,
             given => Some(given.iter().filter_map(action).collect()),
@@ -309,7 +314,7 @@ fn list(json: bool, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// `build-2          unreachable for 8m   412 to come   0.4.1   14 sessions, 1 needs you   clock +74.1 s`
+/// `build-2   seen 3s ago   412 to come, 70%   0.4.1   14 sessions, 1 needs you   accepts answer   clock +74.1 s`
 fn line(host: &HostCard) -> String {
     let now = clock::now();
     let seen = match (host.left, host.unreachable_since, host.last_seen) {
@@ -319,10 +324,12 @@ fn line(host: &HostCard) -> String {
         (_, None, Some(seen)) => format!("seen {} ago", draw::duration(now - seen)),
         (_, None, None) => "not seen".to_owned(),
     };
-    let backlog = match (host.caught_up_percent, host.backlog) {
-        (Some(percent), behind) => format!("{behind} to come, {percent}%"),
-        (None, 0) => "all here".to_owned(),
-        (None, behind) => format!("{behind} to come"),
+    let backlog = match (host.unreachable_since, host.caught_up_percent, host.backlog) {
+        // It may have worked on since, and what it had not sent then is not known.
+        (Some(since), ..) => format!("unknown since {}", draw::hour_and_minute(since)),
+        (None, Some(percent), behind) => format!("{behind} to come, {percent}%"),
+        (None, None, 0) => "all here".to_owned(),
+        (None, None, behind) => format!("{behind} to come"),
     };
     let clock = match host.clock_ahead_seconds.filter(|_| host.clock_differs) {
         Some(ahead) => format!("  clock {ahead:+.1} s"),
@@ -333,8 +340,16 @@ fn line(host: &HostCard) -> String {
     let version = host.version.as_deref().unwrap_or("unknown version");
     let sessions = if host.sessions == 1 { "session" } else { "sessions" };
     let need = if host.needs_you == 1 { "needs" } else { "need" };
+    let accepts = if host.accepts.is_empty() { "nothing".to_owned() } else { host.accepts.join(", ") };
+    let refused = match (host.refused, &host.refused_because) {
+        (0, _) => String::new(),
+        (refused, because) => {
+            let because = because.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+            format!("  {refused} refused{because}")
+        }
+    };
     format!(
-        "{:<20} {seen:<24} {backlog:<18} {version:<10} {} {sessions}, {} {need} you{clock}{shares}{hub}",
+        "{:<20} {seen:<24} {backlog:<20} {version:<10} {} {sessions}, {} {need} you  accepts {accepts}{clock}{shares}{hub}{refused}",
         host.name, host.sessions, host.needs_you
     )
 }
@@ -352,4 +367,59 @@ fn nats_config(args: &NatsConfigArgs, out: &mut Out) -> anyhow::Result<u8> {
     check_token(&args.fleet).map_err(anyhow::Error::msg)?;
     out.write_all(server_config(&args.fleet, &users, args.tls).as_bytes())?;
     Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flightdeck_core::time::{Millis, Timestamp};
+    use flightdeck_protocol::hosts::HostKind;
+
+    fn card() -> HostCard {
+        HostCard {
+            name: "build-2".into(),
+            this: false,
+            hub: false,
+            kind: HostKind::Server,
+            version: Some("0.4.1".into()),
+            last_seen: Some(clock::now()),
+            unreachable_since: None,
+            left: false,
+            backlog: 0,
+            caught_up_percent: None,
+            sessions: 14,
+            needs_you: 1,
+            clock_ahead_seconds: None,
+            clock_differs: false,
+            shares_payloads: true,
+            accepts: vec!["answer".into(), "prompt".into()],
+            refused: 0,
+            refused_because: None,
+        }
+    }
+
+    #[test]
+    fn a_host_that_cannot_be_reached_is_not_called_all_here() {
+        let since = clock::now() - Millis::minutes(8);
+        let said = line(&HostCard { unreachable_since: Some(since), ..card() });
+        let unknown = format!("unknown since {}", draw::hour_and_minute(since));
+        assert!(said.contains("unreachable for 8:0") && said.contains(&unknown), "{said}");
+        assert!(!said.contains("all here"), "{said}");
+        assert!(line(&card()).contains("all here"));
+    }
+
+    #[test]
+    fn a_host_is_listed_with_what_it_accepts_and_what_was_refused() {
+        let said = line(&HostCard {
+            refused: 3,
+            refused_because: Some("its number 7 was received before".into()),
+            ..card()
+        });
+        assert!(said.contains("accepts answer, prompt"), "{said}");
+        assert!(said.ends_with("3 refused: its number 7 was received before"), "{said}");
+        assert!(!line(&card()).contains("refused"));
+        let nothing =
+            line(&HostCard { accepts: Vec::new(), last_seen: Some(Timestamp::default()), ..card() });
+        assert!(nothing.contains("accepts nothing"), "{nothing}");
+    }
 }

@@ -67,12 +67,19 @@ impl LiveSettings {
     }
 
     /// A changed name applies only after a restart, because the cards of this machine carry it. Until then the membership stays too:
-    /// under the old name the hubs would show this machine twice.
+    /// under the old name the hubs would show this machine twice. Only sharing and accepting less does not wait.
     fn apply_membership(&self, old: &Config, new: &Config) {
+        if old.hosts.same_membership(&new.hosts) {
+            return;
+        }
         let leaves = new.hosts.url.is_none();
         let same_name = self.app.config.started_with().hosts.name == new.hosts.name;
-        if !old.hosts.same_membership(&new.hosts) && (leaves || same_name) {
-            self.app.hosts.change_settings(new.hosts.clone());
+        match leaves || same_name {
+            true => self.app.hosts.change_settings(new.hosts.clone()),
+            false => {
+                let running = self.app.hosts.settings();
+                self.app.hosts.change_settings(running.restricted_by(&new.hosts));
+            }
         }
     }
 

@@ -147,7 +147,7 @@ impl Engine {
     /// Replies to the senders: their events are durable, or nothing happened.
     fn reply_to_senders(
         &mut self,
-        records: &[Record],
+        records: &Arc<Vec<Record>>,
         waiting: Vec<(usize, AckSender)>,
         committed: Result<Vec<Appended>, StoreError>,
     ) -> Vec<Appended> {
@@ -159,7 +159,7 @@ impl Engine {
                 // Stamps never go back, so the last record is the newest.
                 let last_at = records.last().map(|r| r.received_at).unwrap_or_default();
                 self.health.metrics.received(appended.len() - resent, resent, last_at);
-                self.report_own_appended(records, &appended);
+                self.own_appended.send_if_modified(|own| own.note(records, &appended));
                 acknowledge(waiting, &appended);
                 appended
             }
@@ -172,22 +172,6 @@ impl Engine {
                 Vec::new()
             }
         }
-    }
-
-    fn report_own_appended(&self, records: &[Record], appended: &[Appended]) {
-        let new = records.iter().zip(appended).filter(|(_, place)| !place.duplicate);
-        self.own_appended.send_if_modified(|log| {
-            let before = log.appended;
-            for (record, place) in new {
-                log.log_end = log.log_end.max(place.seq);
-                if record.host.is_this() {
-                    log.last = log.last.max(place.seq);
-                    log.appended += 1;
-                }
-            }
-            // Events of other hosts wake none of the tasks.
-            log.appended > before
-        });
     }
 
     /// Applies the stored events and carries out their effects.

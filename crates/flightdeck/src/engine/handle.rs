@@ -14,7 +14,7 @@ use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::Summary;
 use flightdeck_core::view::card::Card;
 use flightdeck_core::view::seats::KnownSeatCard;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use super::changes::{SubscribeFrom, Subscription};
 use super::explain::Explanation;
@@ -31,7 +31,31 @@ pub struct NotStored(pub String);
 pub struct EngineHandle {
     pub(super) inputs: mpsc::Sender<Input>,
     pub(super) efforts_active: Arc<AtomicUsize>,
-    pub(super) own_log: watch::Receiver<OwnLog>,
+    pub(super) own_log: watch::Receiver<OwnAppends>,
+    pub(super) enriched: broadcast::Sender<SessionId>,
+}
+
+/// Sessions with new data from transcripts that are remembered for a task that follows them.
+pub(super) const ENRICHED_MAX: usize = 1024;
+/// Most records of a batch that are kept for a task that follows the log. An agent's events come one at a time, and of more events the
+/// log is read.
+const NEW_RECORDS_MAX: usize = 4;
+
+/// How far the log reaches, and the newest events of this machine.
+#[derive(Clone, Debug, Default)]
+pub struct OwnAppends {
+    pub log: OwnLog,
+    /// `None` if the last batch was large.
+    pub newest: Option<NewRecords>,
+}
+
+/// The last batch of records, with their places in the log.
+#[derive(Clone, Debug)]
+pub struct NewRecords {
+    /// The last event of this machine before the batch.
+    after: u64,
+    records: Arc<Vec<Record>>,
+    places: Box<[Appended]>,
 }
 
 /// How far the log reaches, and what of it is of this machine.
@@ -43,6 +67,35 @@ pub struct OwnLog {
     pub log_end: u64,
     /// Events of this machine that were appended since the start.
     pub appended: u64,
+}
+
+impl OwnAppends {
+    /// Notes a batch that was stored. Returns whether it has events of this machine: those of other hosts wake none of the tasks.
+    pub(super) fn note(&mut self, records: &Arc<Vec<Record>>, places: &[Appended]) -> bool {
+        let before = self.log;
+        for (record, place) in records.iter().zip(places).filter(|(_, place)| !place.duplicate) {
+            self.log.log_end = self.log.log_end.max(place.seq);
+            if record.host.is_this() {
+                self.log.last = self.log.last.max(place.seq);
+                self.log.appended += 1;
+            }
+        }
+        let has_own = self.log.appended > before.appended;
+        if has_own {
+            let batch =
+                NewRecords { after: before.last, records: Arc::clone(records), places: places.into() };
+            self.newest = (records.len() <= NEW_RECORDS_MAX).then_some(batch);
+        }
+        has_own
+    }
+
+    /// The events of this machine after that place, if they are all in the last batch.
+    pub fn records_after(&self, seq: u64) -> Option<Vec<Record>> {
+        let newest = self.newest.as_ref().filter(|newest| newest.after <= seq && seq < self.log.last)?;
+        let new = newest.records.iter().zip(&newest.places);
+        let own = new.filter(|(record, place)| record.host.is_this() && !place.duplicate && place.seq > seq);
+        Some(own.map(|(record, place)| Record { seq: place.seq, ..record.clone() }).collect())
+    }
 }
 
 /// The engine has ended: the daemon is stopping.
@@ -80,7 +133,8 @@ impl EngineHandle {
     /// For a test that takes the inputs itself.
     #[cfg(test)]
     pub(crate) fn with_inputs(inputs: mpsc::Sender<Input>) -> Self {
-        Self { inputs, efforts_active: Arc::default(), own_log: watch::channel(OwnLog::default()).1 }
+        let own_log = watch::channel(OwnAppends::default()).1;
+        Self { inputs, efforts_active: Arc::default(), own_log, enriched: broadcast::channel(1).0 }
     }
     /// For a test that takes the inputs of this engine and passes them on.
     #[cfg(test)]
@@ -127,9 +181,13 @@ impl EngineHandle {
         };
         self.ask(reader).await
     }
-    /// How far the log of this machine is. Receivers are notified of every append of an event of this machine.
-    pub fn own_log(&self) -> watch::Receiver<OwnLog> {
+    /// How far the log of this machine is, and its newest events. Receivers are notified of every append of an event of this machine.
+    pub fn own_log(&self) -> watch::Receiver<OwnAppends> {
         self.own_log.clone()
+    }
+    /// The sessions that get new data from transcripts, from now on.
+    pub fn enriched(&self) -> broadcast::Receiver<SessionId> {
+        self.enriched.subscribe()
     }
     /// What is known about another host. Returns before the engine has taken it.
     pub async fn set_host_terms(&self, host: HostId, terms: HostTerms) -> Result<(), Stopped> {
@@ -171,8 +229,11 @@ impl EngineHandle {
     }
     /// Data for a card. Returns before the engine has taken it.
     pub async fn enrich(&self, id: SessionId, summary: Summary) -> Result<(), Stopped> {
-        let input = Input::Enriched { id, summary: Box::new(summary) };
-        self.inputs.send(input).await.map_err(|_| Stopped)
+        let input = Input::Enriched { id: id.clone(), summary: Box::new(summary) };
+        self.inputs.send(input).await.map_err(|_| Stopped)?;
+        // Fails if no task follows them.
+        let _ = self.enriched.send(id);
+        Ok(())
     }
     /// The sessions whose process is known.
     pub async fn occupants(&self) -> Result<Vec<Occupant>, Stopped> {
@@ -218,5 +279,51 @@ impl EngineHandle {
         let (reply, answer) = oneshot::channel();
         self.inputs.send(input(reply)).await.map_err(|_| Stopped)?;
         answer.await.map_err(|_| Stopped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flightdeck_core::log::record::{EventId, Source};
+
+    fn record(host: &str, id: u128) -> Record {
+        let record =
+            Record::noticed_here(Source::Hook, "Stop", SessionId::from("s"), Default::default(), EventId(id));
+        Record { host: HostId::new(host), ..record }
+    }
+
+    fn note(own: &mut OwnAppends, records: Vec<Record>, places: &[(u64, bool)]) -> bool {
+        let places: Vec<_> =
+            places.iter().map(|(seq, duplicate)| Appended { seq: *seq, duplicate: *duplicate }).collect();
+        own.note(&Arc::new(records), &places)
+    }
+
+    #[test]
+    fn a_follower_that_has_all_but_the_last_batch_need_not_read_the_log() {
+        let mut own = OwnAppends::default();
+        assert!(note(&mut own, vec![record("", 1)], &[(1, false)]));
+        assert!(!note(&mut own, vec![record("a", 2)], &[(2, false)]), "an event of another host wakes none");
+        let batch = vec![record("", 3), record("a", 4), record("", 1), record("", 5)];
+        assert!(note(&mut own, batch, &[(3, false), (4, false), (1, true), (5, false)]));
+        let places =
+            |seq| own.records_after(seq).map(|new| new.iter().map(|r| (r.seq, r.id.0)).collect::<Vec<_>>());
+        assert_eq!(places(1), Some(vec![(3, 3), (5, 5)]));
+        // It has passed over an event of another host.
+        assert_eq!(places(2), Some(vec![(3, 3), (5, 5)]));
+        assert_eq!(places(3), Some(vec![(5, 5)]));
+        assert_eq!(places(0), None, "it has missed a batch");
+        assert_eq!(places(5), None, "it has everything");
+    }
+
+    #[test]
+    fn a_large_batch_is_read_from_the_log() {
+        let mut own = OwnAppends::default();
+        note(&mut own, vec![record("", 1)], &[(1, false)]);
+        let (ids, places): (Vec<_>, Vec<_>) = (2..=6).map(|n| (record("", n), (n as u64, false))).unzip();
+        note(&mut own, ids, &places);
+        assert!(own.records_after(1).is_none());
+        note(&mut own, vec![record("", 7)], &[(7, false)]);
+        assert_eq!(own.records_after(6).map(|new| new.len()), Some(1));
     }
 }

@@ -43,12 +43,13 @@ use flightdeck_core::view::card::Card;
 use flightdeck_core::view::lens::FleetStatus;
 use flightdeck_core::view::pane_status::{PaneKey, pane_statuses};
 use flightdeck_core::view::seats::KnownSeatCard;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use self::changes::{ChangeFeed, SubscribeFrom, Subscription};
 use self::commit::{Batch, Events};
 use self::effects::{CausedEffect, card_json};
 use self::explain::Explanation;
+use self::handle::{ENRICHED_MAX, OwnAppends};
 pub use self::handle::{EngineHandle, FleetCards, NotStored, NotedSession, OpenAssignments, OwnLog, Stopped};
 use self::housekeeping::Housekeeping;
 pub use self::known_ask::KnownAsk;
@@ -199,7 +200,7 @@ pub struct Engine {
     health: Arc<Health>,
     inputs: mpsc::Receiver<Input>,
     /// For tasks that follow the log.
-    own_appended: watch::Sender<OwnLog>,
+    own_appended: watch::Sender<OwnAppends>,
     clock: Steady,
     /// The newest `received_at` given out: that event may not have been applied yet.
     stamped: Timestamp,
@@ -270,7 +271,8 @@ impl Engine {
         let active = fleet.efforts().filter(|effort| effort.is_active());
         let unstored_efforts = active.map(|effort| effort.id.clone()).collect();
         let last = fleet.last_seq();
-        let (own_appended, own_log) = watch::channel(OwnLog { last, log_end: last, appended: 0 });
+        let (own_appended, own_log) =
+            watch::channel(OwnAppends { log: OwnLog { last, log_end: last, appended: 0 }, newest: None });
         let engine = Self {
             fleet,
             store,
@@ -293,7 +295,8 @@ impl Engine {
         };
         engine.report_efforts();
         let efforts_active = Arc::clone(&engine.efforts_active);
-        (engine, EngineHandle { inputs: sender, efforts_active, own_log })
+        let enriched = broadcast::channel(ENRICHED_MAX).0;
+        (engine, EngineHandle { inputs: sender, efforts_active, own_log, enriched })
     }
 
     /// Runs until it is stopped, or until every handle is gone.

@@ -229,7 +229,7 @@ impl<'a> Forwarder<'a> {
             },
             Err(error) => bail!("cannot read how far the log was forwarded: {error}"),
         };
-        let filter = (share == Share::NoPayloads).then(|| PayloadFilter::new(&identity.salt));
+        let filter = PayloadFilter::for_share(share, &identity.salt);
         hosts.count_backlog(&position).await?;
         Ok(Self {
             hosts,
@@ -253,7 +253,13 @@ impl<'a> Forwarder<'a> {
     pub(super) async fn run(mut self) -> anyhow::Result<()> {
         let mut appended = self.hosts.engine.own_log();
         loop {
-            let log = *appended.borrow_and_update();
+            let (log, new) = {
+                let appended = appended.borrow_and_update();
+                (appended.log, appended.records_after(self.position.seq))
+            };
+            if let Some(new) = new {
+                self.send_new(new).await?;
+            }
             while self.position.seq < log.last {
                 let before = self.position.n;
                 self.send_some(log.last).await?;
@@ -269,6 +275,16 @@ impl<'a> Forwarder<'a> {
                 () = tokio::time::sleep(STORE_POSITION_EVERY) => {}
             }
         }
+    }
+
+    /// Sends the events that were appended a moment ago: they need not be read from the log.
+    async fn send_new(&mut self, records: Vec<Record>) -> anyhow::Result<()> {
+        // A page that was read ahead has them too.
+        self.replay = None;
+        let events = records.len() as u64;
+        self.send_window(records).await?;
+        self.hosts.note_forwarded(&self.position, events);
+        Ok(())
     }
 
     /// Sends the next page of the log, a window at a time.

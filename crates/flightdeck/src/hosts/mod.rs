@@ -41,6 +41,7 @@ pub use self::link::{NatsLink, without_password};
 use self::member::{Forwarder, LogIdentity, NameTaken, Position};
 pub use self::presence::{host_kind, publish as publish_presence};
 use self::settings::{HostsSettings, Share};
+use self::share::PayloadFilter;
 use self::wire::{HostPresence, RemoteReply, RemoteRequest};
 use crate::engine::{EngineHandle, OwnLog};
 use crate::store::{HostState, Store};
@@ -254,6 +255,7 @@ impl Hosts {
         let mut identity = LogIdentity::load(&self.store).await?;
         let forwarder = Forwarder::resume(self, &link, &mut identity, settings.share).await?;
         let identity = forwarder.identity();
+        let filter = PayloadFilter::for_share(settings.share, &identity.salt);
         // The server has it before the first message of the log, so a hub can know which database is forwarded.
         let kind = host_kind();
         publish_presence(&link, &self.presence(kind, identity)).await?;
@@ -273,7 +275,7 @@ impl Hosts {
             tokio::try_join!(
                 forwarder.run(),
                 presence::announce(self, &link, kind, identity),
-                summaries::send_summaries(self, &link),
+                summaries::send_summaries(self, &link, filter.as_ref()),
                 responder::respond(&link, actions),
                 reads,
             )
@@ -354,12 +356,12 @@ impl Hosts {
 
     /// Events that the server does not have, also while there is no connection.
     fn backlog(&self, status: &LinkStatus) -> u64 {
-        status.backlog.events(*self.engine.own_log().borrow())
+        status.backlog.events(self.engine.own_log().borrow().log)
     }
 
     /// Counts the own events after the position. Later ones are counted as they are appended.
     async fn count_backlog(&self, position: &Position) -> anyhow::Result<()> {
-        let log = *self.engine.own_log().borrow();
+        let log = self.engine.own_log().borrow().log;
         let counted = self.store.count_own(position.seq, log.log_end).await?;
         let mut status = lock(&self.status);
         status.backlog = Backlog { counted, appended: log.appended, forwarded: 0 };

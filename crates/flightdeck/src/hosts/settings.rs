@@ -72,6 +72,17 @@ impl HostsSettings {
         self.fleet.as_deref().unwrap_or(DEFAULT_FLEET)
     }
 
+    /// These settings, with what `other` shares and accepts if that is less.
+    #[must_use]
+    pub fn restricted_by(&self, other: &Self) -> Self {
+        let (before, other_accepts) = (self.accepts(), other.accepts());
+        let accepts: Vec<_> =
+            before.iter().copied().filter(|action| other_accepts.contains(action)).collect();
+        let accept = if accepts == before { self.accept.clone() } else { Some(accepts) };
+        let share = if self.share == Share::Full { other.share } else { self.share };
+        Self { accept, share, ..self.clone() }
+    }
+
     /// Whether both describe the same membership; the accepted names are no part of it.
     pub fn same_membership(&self, other: &Self) -> bool {
         Self { names: Vec::new(), ..self.clone() } == Self { names: Vec::new(), ..other.clone() }

@@ -8,35 +8,41 @@ use anyhow::Context as _;
 use flightdeck_core::fnv::Fnv;
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::usage::session_files::SessionFiles;
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::error::TryRecvError;
 
 use super::Hosts;
 use super::link::NatsLink;
-use super::settings::Share;
+use super::share::PayloadFilter;
 use super::wire::SummaryMessage;
-use crate::engine::changes::SubscribeFrom;
 
 /// How long changes are collected before the numbers are sent: a busy session changes them with every message.
 const SEND_EVERY: Duration = Duration::from_secs(2);
 /// Most sessions whose last sent numbers are remembered. Beyond that, unchanged numbers may be sent again.
 const REMEMBERED_MAX: usize = 10_000;
 
-pub(super) async fn send_summaries(hosts: &Hosts, link: &NatsLink) -> anyhow::Result<()> {
+/// Sends until the connection ends. `filter`: what is left out if this host shares no payloads.
+pub(super) async fn send_summaries(
+    hosts: &Hosts,
+    link: &NatsLink,
+    filter: Option<&PayloadFilter>,
+) -> anyhow::Result<()> {
     link.latest_stream().await?;
-    let mut changes = hosts.engine.subscribe(SubscribeFrom::Now).await?;
+    // A subscription to the changes of cards would have the engine write every card.
+    let mut enriched = hosts.engine.enriched();
     let mut changed = own_sessions(hosts).await?;
     let mut sent = BTreeMap::new();
     loop {
         for id in std::mem::take(&mut changed) {
-            send_summary(hosts, link, &id, &mut sent).await?;
+            send_summary(hosts, link, filter, &id, &mut sent).await?;
         }
-        let until = tokio::time::Instant::now() + SEND_EVERY;
-        while let Ok(change) = tokio::time::timeout_at(until, changes.next.recv()).await {
-            match change {
-                Ok(change) => changed.extend(change.subject.session_id().cloned()),
-                // Some changes were missed, so all sessions are checked.
-                Err(RecvError::Lagged(_)) => changed = own_sessions(hosts).await?,
-                Err(RecvError::Closed) => anyhow::bail!("the daemon is stopping"),
+        tokio::time::sleep(SEND_EVERY).await;
+        loop {
+            match enriched.try_recv() {
+                Ok(id) => drop(changed.insert(id)),
+                Err(TryRecvError::Empty) => break,
+                // Some were missed, so all sessions are checked.
+                Err(TryRecvError::Lagged(_)) => changed = own_sessions(hosts).await?,
+                Err(TryRecvError::Closed) => anyhow::bail!("the daemon is stopping"),
             }
         }
     }
@@ -51,6 +57,7 @@ async fn own_sessions(hosts: &Hosts) -> anyhow::Result<BTreeSet<SessionId>> {
 async fn send_summary(
     hosts: &Hosts,
     link: &NatsLink,
+    filter: Option<&PayloadFilter>,
     id: &SessionId,
     sent: &mut BTreeMap<SessionId, u64>,
 ) -> anyhow::Result<()> {
@@ -58,11 +65,11 @@ async fn send_summary(
         return Ok(());
     }
     let Some(summary) = hosts.engine.summary(id).await? else { return Ok(()) };
-    let message = match hosts.settings().share {
-        Share::Full => SummaryMessage { session_id: id.clone(), known: summary.known, files: summary.files },
-        Share::NoPayloads => SummaryMessage {
+    let message = match filter {
+        None => SummaryMessage { session_id: id.clone(), known: summary.known, files: summary.files },
+        Some(filter) => SummaryMessage {
             session_id: id.clone(),
-            known: summary.known.without_payloads(),
+            known: filter.numbers(summary.known),
             files: SessionFiles::default(),
         },
     };

@@ -49,6 +49,65 @@ fn joining_writes_the_settings_keeps_the_old_list_and_says_what_is_shared() {
 }
 
 #[test]
+fn joining_the_same_server_again_keeps_what_was_set_for_it() {
+    let Some(nats) = NatsServer::start() else { return };
+    let Some(other) = NatsServer::start() else { return };
+    let home = home();
+    let seed = home.path().join("desk.nk");
+    fs::write(&seed, format!("{SEED}\n")).unwrap();
+    let ca = format!("{}/tests/data/tls/ca.pem", env!("CARGO_MANIFEST_DIR"));
+    let seed = seed.display().to_string();
+    let first = ["--name", "desk", "--fleet", "team", "--creds", &seed, "--ca", &ca];
+    let join = |url: &str, more: &[&str]| home.run(&[&["hosts", "join", url], more].concat()).success();
+    let config = || fs::read_to_string(&home.paths().config).unwrap();
+    join(&nats.url(), &first);
+    let said = join(&nats.url(), &["--share", "no-payloads"]);
+    assert!(said.contains("desk joins the fleet team"), "{said}");
+    for kept in ["name = \"desk\"", "fleet = \"team\"", "desk.nk\"", "ca.pem\"", "no_payloads"] {
+        assert!(config().contains(kept), "{kept}: {}", config());
+    }
+    // What was given for one server is not sent to another; the machine is the same.
+    let said = join(&other.url(), &[]);
+    assert!(said.contains("desk joins the fleet main"), "{said}");
+    assert!(!config().contains("desk.nk") && !config().contains("ca.pem"), "{}", config());
+    assert!(config().contains("no_payloads"), "{}", config());
+}
+
+#[test]
+fn a_host_that_is_renamed_shares_less_at_once_and_gets_its_name_later() {
+    let Some(nats) = NatsServer::start() else { return };
+    let (a, hub) =
+        (Host::with(&nats, "a", false, "accept = [\"answer\", \"prompt\"]"), Host::hub(&nats, "desk"));
+    a.works("s", "shared");
+    hub.until_card("s@a", |card| card["last_user_message"] == "shared");
+    let said = a.home.run(&[
+        "hosts",
+        "join",
+        &nats.url(),
+        "--name",
+        "b",
+        "--share",
+        "no-payloads",
+        "--accept",
+        "prompt",
+    ]);
+    let said = said.success();
+    assert!(said.contains("started again") && said.contains("within seconds"), "{said}");
+    until("the hub knows that it shares less", || {
+        hub.sees("a").filter(|row| row["shares_payloads"] == false && row["accepts"] == json!(["prompt"]))
+    });
+    a.works("s", "private");
+    hub.until_card("s@a", |card| card["last_user_message"] == "(not shared)");
+    assert!(hub.sees("b").is_none());
+    // Sharing more waits for the restart too.
+    a.home.run(&["hosts", "join", &nats.url(), "--share", "full"]).success();
+    until("the daemon has read the file", || {
+        Some(a.home.run(&["status"]).out).filter(|status| status.contains("hosts.name"))
+    });
+    assert_eq!(hub.sees("a").unwrap()["shares_payloads"], false);
+}
+
+#[test]
 fn a_daemon_that_runs_joins_changes_and_leaves_without_a_restart() {
     let Some(nats) = NatsServer::start() else { return };
     let hub = Host::hub(&nats, "desk");
