@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use crate::fnv::Fnv;
+use crate::ids::AgentId;
 use crate::limits::{
     AGENTS_PRICED_MAX, CACHE_LIVES_1H, CACHE_LIVES_5M, CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX,
     ENDED_TASKS_MAX, FILES_COUNTED_MAX, FILES_TOUCHED_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX, QUEUE_MAX,
@@ -175,8 +176,8 @@ struct QueuedPrompt {
 pub struct CountedMessage {
     pub key: MessageKey,
     pub model: String,
-    /// Empty for the main file.
-    pub agent: String,
+    /// The subagent whose file the message is in. Empty for the main file.
+    pub agent: AgentId,
     pub at: Timestamp,
     pub usage: Usage,
 }
@@ -293,7 +294,7 @@ impl Fold {
         }
         let seen = SeenMessage { agent, ..new };
         self.seen.insert(billed.key, seen);
-        let (agent, usage) = (self.name(agent).to_owned(), seen.usage.usage());
+        let (agent, usage) = (AgentId::from(self.name(agent)), seen.usage.usage());
         self.known.add(&model, &agent, |sum| sum.add(&usage));
         Some(CountedMessage { key: billed.key, model, agent, at, usage })
     }

@@ -82,7 +82,7 @@ mod tests {
         CountedMessage {
             key: MessageKey(n),
             model: model.to_owned(),
-            agent: agent.to_owned(),
+            agent: agent.into(),
             at: Timestamp::from_millis(at),
             usage: Usage { output, ..Usage::default() },
         }

@@ -222,7 +222,7 @@ mod tests {
     use super::super::testing::hook_at;
     use super::*;
     use crate::store::{PAGE_ITEMS_MAX, RetentionPolicy, SessionRead, StoredSession, TranscriptBatch};
-    use flightdeck_core::ids::EffortId;
+    use flightdeck_core::ids::{AgentId, EffortId};
     use flightdeck_core::log::record::{EventId, Record, Source};
     use flightdeck_core::log::subject::Subject;
     use flightdeck_core::time::{Millis, Timestamp};
@@ -301,7 +301,7 @@ mod tests {
         let usage = Usage { output: 1000, ..Usage::default() };
         let (key, at) = (MessageKey(7), Timestamp::from_millis(1));
         let counted =
-            CountedMessage { key, model: "claude-opus-5-5".to_owned(), agent: String::new(), at, usage };
+            CountedMessage { key, model: "claude-opus-5-5".to_owned(), agent: AgentId::default(), at, usage };
         let session = SessionRead { session_id: "s".into(), ..SessionRead::default() };
         let batch =
             TranscriptBatch { anew: true, session, files: Vec::new(), known: None, counted: vec![counted] };

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use flightdeck_core::assignment::intent::Intent;
 use flightdeck_core::assignment::transition::{Actor, AssignmentState, Completion};
 use flightdeck_core::assignment::{Assignment, AssignmentMessage, Opening};
-use flightdeck_core::ids::HostId;
+use flightdeck_core::ids::{AgentId, HostId};
 use flightdeck_core::project::Project;
 use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::{Millis, Timestamp};
@@ -258,7 +258,7 @@ fn usage_is_read_by_its_time() {
             let counted = |n: i64| CountedMessage {
                 key: MessageKey(n as u128),
                 model: "m".to_owned(),
-                agent: String::new(),
+                agent: AgentId::default(),
                 at: at_minute(n),
                 usage: Usage { output: 1, ..Usage::default() },
             };

@@ -1,6 +1,6 @@
 //! How far each transcript was read, and what was in it.
 
-use flightdeck_core::ids::SessionId;
+use flightdeck_core::ids::{AgentId, SessionId};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::CountedMessage;
 
@@ -26,8 +26,8 @@ pub trait Transcripts {
 pub struct FileRead {
     pub path: String,
     pub session_id: SessionId,
-    /// Empty for the main file.
-    pub agent: String,
+    /// The subagent whose file it is. Empty for the main file.
+    pub agent: AgentId,
     pub dev: u64,
     pub inode: u64,
     pub read_to: u64,

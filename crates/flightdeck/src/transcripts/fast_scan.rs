@@ -1,5 +1,6 @@
 //! The fast scan of a transcript, for spending reports: reads only the billed usage and the session's title.
 
+use flightdeck_core::ids::AgentId;
 use flightdeck_core::limits::{CARD_PROMPT_CHARS_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX};
 use flightdeck_core::text;
 use flightdeck_core::time::Timestamp;
@@ -41,11 +42,11 @@ pub struct ScanRow {
 }
 
 impl FastScan {
-    pub fn counted(&self, agent: &str) -> Vec<CountedMessage> {
+    pub fn counted(&self, agent: &AgentId) -> Vec<CountedMessage> {
         let counted = |row: &ScanRow| CountedMessage {
             key: row.key,
             model: self.model(row).to_owned(),
-            agent: agent.to_owned(),
+            agent: agent.clone(),
             at: row.at,
             usage: row.usage,
         };

@@ -1,6 +1,6 @@
 //! The transcripts of one live session: the read positions, and how to read one step further. Uses no clock and no channels.
 
-use flightdeck_core::ids::SessionId;
+use flightdeck_core::ids::{AgentId, SessionId};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -24,7 +24,7 @@ pub struct LiveSession {
     pub session_id: SessionId,
     pub main: PathBuf,
     fold: Fold,
-    files: BTreeMap<PathBuf, (String, ReadPosition)>,
+    files: BTreeMap<PathBuf, (AgentId, ReadPosition)>,
     /// The client's notes about its subagents.
     notes: AgentNotes,
     /// The next batch replaces everything that is stored of this session.
@@ -125,8 +125,8 @@ impl LiveSession {
     }
 
     /// The main file and the file of every subagent.
-    fn transcripts(&self) -> Vec<(PathBuf, String)> {
-        let mut all = vec![(self.main.clone(), String::new())];
+    fn transcripts(&self) -> Vec<(PathBuf, AgentId)> {
+        let mut all = vec![(self.main.clone(), AgentId::default())];
         let below = super::locate::list(&subagents_folder(&self.main));
         let mut agents: Vec<_> = below.into_iter().map(|l| (l.transcript.path, l.transcript.agent)).collect();
         agents.sort();
@@ -138,7 +138,7 @@ impl LiveSession {
         &mut self,
         reader: &mut LineReader,
         path: &Path,
-        agent: &str,
+        agent: &AgentId,
         from: ReadPosition,
         budget: u64,
         counted: &mut BTreeMap<u128, CountedMessage>,

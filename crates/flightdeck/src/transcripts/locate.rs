@@ -1,7 +1,7 @@
 //! Finds transcripts. The path names the session: `<slug>/<session>.jsonl`, and for a subagent
 //! `<slug>/<session>/subagents/agent-<agent>.jsonl`.
 
-use flightdeck_core::ids::SessionId;
+use flightdeck_core::ids::{AgentId, SessionId};
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -17,8 +17,8 @@ const DEPTH_MAX: usize = 6;
 pub struct LocatedTranscript {
     pub path: PathBuf,
     pub session_id: SessionId,
-    /// Empty for the main file.
-    pub agent: String,
+    /// The subagent whose file it is. Empty for the main file.
+    pub agent: AgentId,
 }
 
 /// A transcript on disk.
@@ -45,7 +45,7 @@ impl LocatedTranscript {
         (!session.is_empty() && session.len() <= SESSION_ID_BYTES_MAX).then(|| Self {
             path: path.to_owned(),
             session_id: session.into(),
-            agent: agent.to_owned(),
+            agent: agent.into(),
         })
     }
 }
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_path_names_the_session_and_the_agent() {
         let of = |p: &str| LocatedTranscript::from_path(Path::new(p)).map(|t| (t.session_id, t.agent));
-        let named = |s: &str, a: &str| Some((s.into(), a.to_owned()));
+        let named = |s: &str, a: &str| Some((s.into(), a.into()));
         assert_eq!(of("/p/-home/s-1.jsonl"), named("s-1", ""));
         assert_eq!(of("/p/-home/s-1/subagents/agent-a7.jsonl"), named("s-1", "a7"));
         assert_eq!(of("/p/-home/s-1/subagents/deep/agent-a7.jsonl"), named("s-1", "a7"));

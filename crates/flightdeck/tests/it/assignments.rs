@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use flightdeck::store::{RetentionPolicy, SessionRead, Store, TranscriptBatch};
+use flightdeck_core::ids::AgentId;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::usage::enrichment::CountedMessage;
 use flightdeck_core::usage::price::Usage;
@@ -113,7 +114,7 @@ fn the_cost_is_what_the_session_spent_between_opening_and_completion() {
     let counted = |n: i64, ms: i64| CountedMessage {
         key: MessageKey(n as u128),
         model: "claude-opus-5-5".to_owned(),
-        agent: String::new(),
+        agent: AgentId::default(),
         at: noon() + Millis(ms),
         usage: Usage { output: 1000, ..Usage::default() },
     };

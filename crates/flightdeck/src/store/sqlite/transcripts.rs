@@ -1,6 +1,6 @@
 //! How far transcripts were read, and their messages, as tables.
 
-use flightdeck_core::ids::SessionId;
+use flightdeck_core::ids::{AgentId, SessionId};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::CountedMessage;
 use flightdeck_core::usage::price::Usage;
@@ -72,7 +72,7 @@ fn put_one(tx: &Transaction<'_>, batch: &TranscriptBatch) -> Result<()> {
         // Device and inode are bit patterns: they only have to be read back unchanged.
         let numbers = [f.dev as i64, f.inode as i64, to_db(f.read_to), f.mark as i64];
         let [dev, inode, read_to, mark] = numbers;
-        put.execute(params![f.path, s.session_id.as_str(), f.agent, dev, inode, read_to, mark])?;
+        put.execute(params![f.path, s.session_id.as_str(), f.agent.as_str(), dev, inode, read_to, mark])?;
     }
     let mut put = tx.prepare_cached(PUT_USAGE)?;
     for c in &batch.counted {
@@ -82,7 +82,7 @@ fn put_one(tx: &Transaction<'_>, batch: &TranscriptBatch) -> Result<()> {
             c.key.0.to_be_bytes(),
             c.at.as_millis(),
             c.model,
-            c.agent,
+            c.agent.as_str(),
             to_db(u.input),
             to_db(u.output),
             to_db(u.cache_read),
@@ -172,7 +172,7 @@ fn counted(row: &Row<'_>) -> rusqlite::Result<CountedMessage> {
         key: MessageKey(u128::from_be_bytes(row.get(0)?)),
         at: Timestamp::from_millis(row.get(1)?),
         model: row.get(2)?,
-        agent: row.get(3)?,
+        agent: AgentId::new(row.get::<_, String>(3)?),
         usage: Usage {
             input: n(4)?,
             output: n(5)?,
@@ -205,7 +205,7 @@ fn file(row: &Row<'_>) -> rusqlite::Result<FileRead> {
     Ok(FileRead {
         path: row.get(0)?,
         session_id: row.get::<_, String>(1)?.into(),
-        agent: row.get(2)?,
+        agent: AgentId::new(row.get::<_, String>(2)?),
         dev: row.get::<_, i64>(3)? as u64,
         inode: row.get::<_, i64>(4)? as u64,
         read_to: from_db(row.get(5)?),
