@@ -7,6 +7,7 @@ import { hosts } from "../live/hosts";
 import { revision, sessionSignal } from "../live/store";
 import { Icon, WireIcon } from "../ui/Icon";
 import { BoardItem, type ItemLook } from "./BoardItem";
+import { wholeBunch } from "./bunches";
 import { layout } from "./currentLayout";
 import { parkedShown } from "./filter";
 import type { BoardSection, Lane } from "./layout";
@@ -37,7 +38,7 @@ function lookIn({ name }: Lane, id: string): ItemLook {
   if (name === "done") return "done";
   const dense = density.value === "rows";
   if (name === "running") return dense ? "running-row" : "card";
-  if (id in layout.value.bunches) return dense ? "bunch-row" : "bunch";
+  if (wholeBunch(layout.value.bunches, id)) return dense ? "bunch-row" : "bunch";
   return dense ? "row" : "card";
 }
 
