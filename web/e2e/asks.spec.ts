@@ -273,7 +273,10 @@ test("a question is denied by key, with a message or with an interrupt", async (
   await expect(page.locator(".key-list")).toContainText("deny");
   await expect(plain.card.getByRole("button", { name: "Deny", exact: false }).first()).toBeVisible();
   await page.keyboard.press("d");
-  expect(await plain.decision()).toMatchObject({ behavior: "deny", message: "The user chose not to answer." });
+  expect(await plain.decision()).toMatchObject({
+    behavior: "deny",
+    message: "The user chose not to answer.",
+  });
 
   const worded = await ask("worded");
   await page.keyboard.press("D");
