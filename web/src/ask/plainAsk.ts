@@ -25,12 +25,16 @@ export function allPlainAsks(session: Session): Ask[] | null {
   return asks.length > 0 && asks.length === openAsks(session).length ? asks : null;
 }
 
-const isPlain = (ask: Ask): boolean =>
-  ask.kind === "permission" &&
-  ask.caution === null &&
-  !isTruncated(ask) &&
-  fitsCard(toolInput(ask)) &&
-  submissionOf(ask.id).peek().kind !== "failed";
+/** The open plans of the session that can be approved here and fit a card. Each is read and answered by itself. */
+export const briefPlansOf = (session: Session): Ask[] =>
+  openAsks(session).filter(
+    (ask) => ask.kind === "plan" && isWhole(ask) && cannotAllow(session, ask) === null,
+  );
+
+const isPlain = (ask: Ask): boolean => ask.kind === "permission" && ask.caution === null && isWhole(ask);
+
+const isWhole = (ask: Ask): boolean =>
+  !isTruncated(ask) && fitsCard(toolInput(ask)) && submissionOf(ask.id).peek().kind !== "failed";
 
 /**
  * Two asks that share one of these texts are alike: the same tool and input, or the same rule was suggested. A
