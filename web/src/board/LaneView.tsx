@@ -20,6 +20,7 @@ export function LaneView({ lane, virtualized, label }: { lane: Lane; virtualized
       role="group"
       aria-label={label}
     >
+      {lane.name === "running" && density.value === "rows" && lane.ids.length > 0 && <RowCaptions />}
       {lane.sections.map((section, i) => (
         <BoardSectionView
           key={section.key}
@@ -32,6 +33,24 @@ export function LaneView({ lane, virtualized, label }: { lane: Lane; virtualized
     </div>
   );
 }
+
+/** On the widest screens. */
+const ROW_COLUMNS_MAX = 6;
+
+/** What the columns of running rows are, above each of them. Those that have no column are in a hidden line. */
+const RowCaptions = () => (
+  <div class="row-captions" aria-hidden="true">
+    {Array.from({ length: ROW_COLUMNS_MAX }, (_, i) => (
+      <p key={i}>
+        <span>What</span>
+        <span>Now</span>
+        <span class="n">Turn</span>
+        <span class="n">Ctx</span>
+        <span class="n">Cost</span>
+      </p>
+    ))}
+  </div>
+);
 
 /** In the densest view every session is one line; a card that is held among the running ones keeps its form. */
 function lookIn({ name }: Lane, id: string): ItemLook {
