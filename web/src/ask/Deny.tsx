@@ -94,7 +94,7 @@ type DenyMoreProps = {
 export function DenyMore({ full, onMessage, onStop, onRule }: DenyMoreProps) {
   if (full)
     return (
-      <>
+      <span class="more-ways">
         <Button kind="ghost" onClick={onMessage} keys="D">
           Deny with message… <kbd>D</kbd>
         </Button>
@@ -106,7 +106,7 @@ export function DenyMore({ full, onMessage, onStop, onRule }: DenyMoreProps) {
             Make this a rule… <kbd>w</kbd>
           </Button>
         )}
-      </>
+      </span>
     );
   return (
     <Menu

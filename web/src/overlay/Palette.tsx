@@ -264,7 +264,7 @@ export function Palette() {
           >
             <WireIcon name={entry.icon} small />
             <span class="clip">{entry.text}</span>
-            <span class="dim clip">{entry.hint}</span>
+            <span class={COMMANDS.includes(entry) ? "dim clip is-key" : "dim clip"}>{entry.hint}</span>
           </li>
         ))}
       </ul>
