@@ -258,6 +258,40 @@ test("a question is answered by one press, also with a comma in the label", asyn
   expect(updatedInput).toEqual({ questions, answers: { "Which way?": '"Right, then left"' } });
 });
 
+test("a question is denied by key, with a message or with an interrupt", async ({ fleet, page }) => {
+  await page.addInitScript(() => localStorage.setItem("flightdeck.undo-seconds", "0"));
+  await fleet.open();
+  const ask = async (name: string) => {
+    const id = await fleet.start(name);
+    const verdict = fleet.ask(id, "AskUserQuestion", { questions });
+    await expect(fleet.cardIn("Needs You", id).getByRole("group", { name: "Which way?" })).toBeVisible();
+    await fleet.waitForKeys();
+    await fleet.select(id);
+    return { card: fleet.card(id), decision: async () => (await verdict).hookSpecificOutput.decision };
+  };
+  const plain = await ask("plain");
+  await expect(page.locator(".key-list")).toContainText("deny");
+  await expect(plain.card.getByRole("button", { name: "Deny", exact: false }).first()).toBeVisible();
+  await page.keyboard.press("d");
+  expect(await plain.decision()).toMatchObject({
+    behavior: "deny",
+    message: "The user chose not to answer.",
+  });
+
+  const worded = await ask("worded");
+  await page.keyboard.press("D");
+  await expect(page.getByLabel("Why not, and what instead")).toBeFocused();
+  await page.keyboard.type("neither, go back");
+  await page.keyboard.press("Enter");
+  expect(await worded.decision()).toMatchObject({ behavior: "deny", message: "neither, go back" });
+
+  const stopped = await ask("stopped");
+  await stopped.card.getByRole("button", { name: "More ways to answer" }).click();
+  await expect(page.locator(".menu .menu-item")).toHaveText(["Deny with message…", "Deny and interrupt"]);
+  await page.getByRole("button", { name: "Deny and interrupt" }).click();
+  expect(await stopped.decision()).toMatchObject({ behavior: "deny", interrupt: true });
+});
+
 test("several choices are sent together with an own answer", async ({ fleet, page }) => {
   await fleet.open();
   const id = await fleet.start();

@@ -1,5 +1,6 @@
-/** Several sessions at once: asks that are alike, and picked cards. */
-import { allow, expect, test } from "./fleet";
+/** Several asks at once: asks that are alike, and picked cards. */
+import { postHook } from "./daemon";
+import { allow, expect, type Fleet, test, type Verdict } from "./fleet";
 
 const NAMES = ["one", "two", "three"];
 
@@ -194,4 +195,87 @@ test("shift and click pick a range, Esc clears it, and picked idle cards are par
   await page.keyboard.press("h");
   await expect(page.getByRole("button", { name: /^Parked 2/ })).toBeVisible();
   await expect(cards).toHaveCount(1);
+});
+
+/** Tool calls of one session that ask at the same time. */
+async function askAtOnce(fleet: Fleet, session_id: string, commands: string[]): Promise<Promise<Verdict>[]> {
+  const calls = commands.map((command) => ({ tool_name: "Bash", tool_input: { command } }));
+  for (const [i, call] of calls.entries())
+    await fleet.hook(session_id, "PreToolUse", { ...call, tool_use_id: `${session_id}-${i}` });
+  return calls.map((call) => {
+    const payload = { session_id, hook_event_name: "PermissionRequest", cwd: "/home/dev/api", ...call };
+    const verdict = postHook(fleet.server.url, payload, { "x-flightdeck-hold": "1" }).then(
+      async (reply) => (await reply.json()) as Verdict,
+    );
+    verdict.catch(() => undefined);
+    return verdict;
+  });
+}
+
+test("asks of one session that are alike are answered together on its card, beside what else it asks", async ({
+  fleet,
+  page,
+}) => {
+  await fleet.open();
+  const id = await fleet.start("one");
+  const verdicts = await askAtOnce(fleet, id, ["cargo test", "make release", "cargo test"]);
+  const card = fleet.cardIn("Needs You", id);
+  await expect(card.locator("[data-ask]")).toHaveCount(2);
+  await expect(card.locator(".cmd")).toHaveText(["cargo test", "make release"]);
+  await expect(card.locator(".asking a")).toContainText("2 times");
+  // It is still the card of its session.
+  await expect(card).toContainText("one");
+  await fleet.waitForKeys();
+  await fleet.select(id);
+  await page.keyboard.press("y");
+  await expect(page.locator(".undo-note")).toContainText("Allowed 2");
+  for (const i of [0, 2]) expect((await verdicts[i])?.hookSpecificOutput.decision.behavior).toBe("allow");
+  await expect(card.locator("[data-ask]")).toHaveCount(1);
+  await fleet.waitForKeys();
+  await page.keyboard.press("d");
+  expect((await verdicts[1])?.hookSpecificOutput.decision.behavior).toBe("deny");
+});
+
+test("an ask counts among those of other sessions although its session asks something else too", async ({
+  fleet,
+  page,
+}) => {
+  await fleet.open();
+  const both = await fleet.start("both");
+  const [make, other] = await askAtOnce(fleet, both, ["make", "git status"]);
+  const single = await fleet.start("single");
+  const alone = fleet.ask(single, "Bash", { command: "make" });
+  const together = fleet.card(single).getByRole("button", { name: "Allow all 2" });
+  await expect(together).toBeVisible();
+  await expect(fleet.card(both).locator("[data-ask]")).toHaveCount(2);
+  await fleet.waitForKeys();
+  await together.click();
+  for (const verdict of [make, alone])
+    expect((await verdict)?.hookSpecificOutput.decision.behavior).toBe("allow");
+  await expect(fleet.card(both).locator("[data-ask]")).toHaveCount(1);
+  await fleet.waitForKeys();
+  await fleet.select(both);
+  await page.keyboard.press("u");
+  await expect(fleet.refusal()).toContainText("no such key here");
+  await page.keyboard.press("d");
+  expect((await other)?.hookSpecificOutput.decision.behavior).toBe("deny");
+});
+
+test("a picked card is answered with all that it asks", async ({ fleet, page }) => {
+  await fleet.open();
+  const two = await fleet.start("two");
+  const verdicts = await askAtOnce(fleet, two, ["make a", "make b"]);
+  const one = await fleet.start("one");
+  verdicts.push(fleet.ask(one, "Bash", { command: "make c" }));
+  for (const id of [one, two]) await expect(allow(fleet.card(id)).first()).toBeVisible();
+  await expect(fleet.card(two).locator("[data-ask]")).toHaveCount(2);
+  await fleet.waitForKeys();
+  for (const id of [one, two]) {
+    await fleet.select(id);
+    await page.keyboard.press("x");
+  }
+  await expect(page.locator(".key-list")).toContainText("allow 3");
+  await page.keyboard.press("y");
+  for (const verdict of await Promise.all(verdicts))
+    expect(verdict.hookSpecificOutput.decision.behavior).toBe("allow");
 });

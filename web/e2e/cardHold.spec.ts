@@ -145,3 +145,25 @@ test("a card that just moved under a resting pointer ignores clicks for a short 
   await page.mouse.up();
   expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
 });
+
+test("a press beside the card that a key selected is a click, although the lane closes up then", async ({
+  fleet,
+  page,
+}) => {
+  await fleet.open();
+  const ids: string[] = [];
+  for (const name of ["one", "two", "three"]) {
+    const id = await fleet.start(name);
+    ids.push(id);
+    await fleet.hook(id, "Stop", { last_assistant_message: "Done." });
+    await expect(fleet.cardIn("Needs You", id)).toBeVisible();
+  }
+  await fleet.select(ids[0] ?? "");
+  await page.keyboard.press("p");
+  await page.keyboard.press("h");
+  const parked = page.getByRole("button", { name: /^Parked 1/ });
+  await expect(parked).toBeVisible();
+  await fleet.waitForAnimations();
+  await parked.click();
+  await expect(parked).toHaveAttribute("aria-expanded", "true");
+});

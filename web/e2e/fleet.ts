@@ -38,6 +38,8 @@ export const TOAST_MS = 5_000;
 export const HOLD_IDLE_MS = 8_000;
 /** After this time without data the page says that the daemon is not heard (`live/stream.ts`). */
 export const SILENCE_MS = 3_200;
+/** How long the second key after g or p is awaited (`keys/shortcuts.ts`). */
+export const PREFIX_MS = 1_500;
 /** How far the page's clock is set ahead before it stops: more than a busy machine can be late. */
 const AHEAD_MS = 20_000;
 const FRAME_MS = 20;
@@ -149,7 +151,9 @@ export class Fleet {
    * Call before the page opens. Timers of this length never fire, so a slow machine cannot miss what they
    * would end.
    */
-  async disableTimer(ms: typeof TOAST_MS | typeof HOLD_IDLE_MS | typeof SILENCE_MS): Promise<void> {
+  async disableTimer(
+    ms: typeof TOAST_MS | typeof HOLD_IDLE_MS | typeof SILENCE_MS | typeof PREFIX_MS,
+  ): Promise<void> {
     await this.page.addInitScript((ms) => {
       const { setTimeout } = window;
       const never = 86_400_000;

@@ -13,6 +13,7 @@ import { startCardHold } from "./board/cardHold";
 import { startLayout } from "./board/currentLayout";
 import { filter } from "./board/filter";
 import { boardFilterInQuery } from "./board/filterUrl";
+import { sessionsOnScreen } from "./board/onScreen";
 import { startDigest } from "./digest/digestData";
 import { effortFilter } from "./efforts/effortsData";
 import { effortFilterInQuery } from "./efforts/filterUrl";
@@ -49,7 +50,7 @@ startDigest();
 pollHookStatus();
 pollUsage();
 pollHosts();
-reportVisibility();
+reportVisibility(sessionsOnScreen);
 startStream(enqueueMessages);
 
 const root = document.getElementById("app");

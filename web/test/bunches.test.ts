@@ -32,6 +32,17 @@ const asking = (id: string, tool_input: Record<string, unknown>, more: Partial<A
   asks: [permission(id, tool_input, more)],
 });
 
+/** Each bunch as the sessions of its asks, and the sessions whose cards it takes the place of. */
+const shown = (sessions: Session[], split: string[] = [], before = NOTHING_BEFORE) =>
+  Object.fromEntries(
+    Object.entries(bunchesIn(sessions, split, before)).map(([host, own]) => [
+      host,
+      own.map(({ members, whole, folded }) =>
+        [...members.map((m) => m.ask), whole ? "instead of" : "beside the others", ...folded].join(" "),
+      ),
+    ]),
+  );
+
 const rule = (ruleContent?: string) => [
   { type: "addRules", behavior: "allow", rules: [{ toolName: "Bash", ruleContent }] },
 ];
@@ -43,7 +54,7 @@ describe("asks that are alike", () => {
       asking("b", { command: "ls" }),
       asking("c", { command: "cargo test", description: "Check" }),
     ];
-    expect(bunchesIn(sessions, [], NOTHING_BEFORE)).toEqual({ a: ["a", "c"] });
+    expect(shown(sessions)).toEqual({ a: ["ask-a ask-c instead of c"] });
   });
 
   test("the same suggested rule makes asks alike, a rule for a whole tool does not", () => {
@@ -51,12 +62,12 @@ describe("asks that are alike", () => {
       asking("a", { command: "cargo test -p x" }, { suggestions: rule("cargo test:*") }),
       asking("b", { command: "cargo test -p y" }, { suggestions: rule("cargo test:*") }),
     ];
-    expect(bunchesIn(narrow, [], NOTHING_BEFORE)).toEqual({ a: ["a", "b"] });
+    expect(shown(narrow)).toEqual({ a: ["ask-a ask-b instead of b"] });
     const wide = [
       asking("a", { command: "one" }, { suggestions: rule() }),
       asking("b", { command: "two" }, { suggestions: rule() }),
     ];
-    expect(bunchesIn(wide, [], NOTHING_BEFORE)).toEqual({});
+    expect(shown(wide)).toEqual({});
   });
 
   test("what cannot be undone, is cut or only the terminal can answer is never in a bunch", () => {
@@ -66,7 +77,7 @@ describe("asks that are alike", () => {
       { answerable: false },
       { tool_input: { command: "x…[12 bytes clipped]" } },
     ] satisfies Partial<Ask>[])
-      expect(bunchesIn([asking("a", same, more), asking("b", same, more)], [], NOTHING_BEFORE)).toEqual({});
+      expect(shown([asking("a", same, more), asking("b", same, more)])).toEqual({});
   });
 
   test("asks that are alike only by a rule are told apart by input, and the rule is said in words", () => {
@@ -80,23 +91,52 @@ describe("asks that are alike", () => {
     expect(shared && commonText(shared)).toEqual({ text: "commands that begin with", code: "cargo test" });
   });
 
-  test("a session with two open asks is not in a bunch, because its card shows both", () => {
-    const two = asking("a", { command: "ls" });
-    two.asks.push(permission("a2", { command: "pwd" }));
-    expect(plainAskOf(two)).toBeNull();
+  /** A session with several asks. */
+  const askingFor = (id: string, ...commands: string[]): Session => ({
+    ...session({ id }),
+    asks: commands.map((command, i) => ({ ...permission(id, { command }), id: `${id}${i + 1}` })),
+  });
+
+  test("asks of one session that are alike are one bunch on its own card", () => {
+    const twice = askingFor("a", "ls", "ls");
+    expect(plainAskOf(twice)).toBeNull();
+    expect(shown([twice])).toEqual({ a: ["a1 a2 beside the others"] });
+    expect(shown([askingFor("a", "ls", "pwd", "ls")])).toEqual({ a: ["a1 a3 beside the others"] });
+    expect(shown([askingFor("a", "ls", "pwd")])).toEqual({});
+    expect(shown([askingFor("a", "ls", "pwd", "ls", "pwd")])).toEqual({
+      a: ["a1 a3 beside the others", "a2 a4 beside the others"],
+    });
+  });
+
+  test("an ask belongs to a bunch although its session asks something else too, and keeps its card", () => {
+    const sessions = [askingFor("a", "ls", "pwd"), askingFor("b", "ls"), askingFor("c", "ls", "ls")];
+    expect(shown(sessions)).toEqual({ b: ["b1 a1 c1 c2 instead of c"] });
+    expect(shown([askingFor("a", "ls", "pwd"), askingFor("b", "ls")])).toEqual({ b: ["b1 a1 instead of"] });
+    // The card of a session that asks something else shows no asks of other sessions.
+    expect(shown([askingFor("a", "ls", "pwd"), askingFor("b", "ls", "pwd", "ls")])).toEqual({
+      b: ["b1 b3 beside the others"],
+    });
   });
 
   test("the selected card stands for the bunch, else the card that did before", () => {
     const sessions = ["a", "b", "c"].map((id) => asking(id, { command: "ls" }));
-    const before = { bunches: { c: ["c", "b"] }, held: null, selected: null };
-    expect(bunchesIn(sessions, [], before)).toEqual({ c: ["c", "a", "b"] });
-    expect(bunchesIn(sessions, [], { ...before, selected: "b" })).toEqual({ b: ["b", "a", "c"] });
+    const c = [{ members: [], whole: true, folded: ["b"] }];
+    const before = { bunches: { c }, held: null, selected: null };
+    expect(shown(sessions, [], before)).toEqual({ c: ["ask-c ask-a ask-b instead of a b"] });
+    expect(shown(sessions, [], { ...before, selected: "b" })).toEqual({
+      b: ["ask-b ask-a ask-c instead of a c"],
+    });
   });
 
   test("a card under the pointer does not become a bunch, and split asks stay single", () => {
     const sessions = ["a", "b", "c"].map((id) => asking(id, { command: "ls" }));
-    expect(bunchesIn(sessions, [], { ...NOTHING_BEFORE, held: "a" })).toEqual({ b: ["b", "c"] });
-    expect(bunchesIn(sessions, ["ask-a", "ask-b"], NOTHING_BEFORE)).toEqual({});
+    const held = { ...NOTHING_BEFORE, held: "a" };
+    expect(shown(sessions, [], held)).toEqual({ b: ["ask-b ask-c instead of c"] });
+    expect(shown(sessions, ["ask-a", "ask-b"])).toEqual({});
+    // Its card does not change: it asks something else too, and another card shows the bunch.
+    const mixed = [askingFor("a", "ls", "pwd"), askingFor("b", "ls")];
+    expect(shown(mixed, [], held)).toEqual({ b: ["b1 a1 instead of"] });
+    expect(shown([askingFor("a", "ls", "pwd", "ls")], [], held)).toEqual({});
   });
 
   test("an edit is alike only with all of its input", () => {

@@ -1,13 +1,15 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { filter } from "../src/board/filter";
-import { applyChanges } from "../src/live/store";
+import { trackPresence } from "../src/lib/presence";
 import { reportVisibility } from "../src/live/visibility";
-import { session } from "./session";
 
-const listeners = new Map<string, () => void>();
+const listeners = new Map<string, (() => void)[]>();
+const happens = (name: string) => listeners.get(name)?.forEach((listener) => void listener());
 const page = {
   visibilityState: "visible",
-  addEventListener: (name: string, listener: () => void) => listeners.set(name, listener),
+  hidden: false,
+  hasFocus: () => false,
+  addEventListener: (name: string, listener: () => void) =>
+    void listeners.set(name, [...(listeners.get(name) ?? []), listener]),
 };
 let wanted = true;
 let reports: { visible: boolean; sessions: string[] | null }[] = [];
@@ -34,26 +36,43 @@ async function reportsWithin(ms: number) {
   return reports.map(({ visible, sessions }) => ({ visible, sessions }));
 }
 
-test("a page reports what it shows, again and again while it is visible", async () => {
-  const all = { visible: true, sessions: null };
-  reportVisibility();
-  expect(reports.length).toBe(1);
-  expect(await reportsWithin(41_000)).toEqual([all, all]);
+/** What is on screen, and how often it was read. */
+let onScreen = ["a"];
+let reads = 0;
 
-  const put = (id: string, title: string) =>
-    applyChanges([{ kind: "session", session: session({ id, title }), discovered: false }]);
-  put("a", "one");
-  put("b", "two");
-  filter.value = { ...filter.value, text: "two" };
-  expect(reports.at(-1)).toMatchObject({ visible: true, sessions: ["b"] });
+test("a page reports what is on screen: again and again, at once if it changes, and not while it is unused", async () => {
+  const shows = (...sessions: string[]) => ({ visible: true, sessions });
+  const hidden = { visible: false, sessions: [] };
+  trackPresence();
+  reportVisibility(() => {
+    reads++;
+    return onScreen;
+  });
+  expect(reports.length).toBe(1);
+  expect(await reportsWithin(41_000)).toEqual([shows("a"), shows("a")]);
+  onScreen = ["b", "a"];
+  expect(await reportsWithin(600)).toEqual([shows("b", "a")]);
+
+  // Nobody used the page: it is in front of nobody.
+  const soon = await reportsWithin(4 * 60_000);
+  expect(soon).toContainEqual(shows("b", "a"));
+  expect(soon).not.toContainEqual(hidden);
+  expect((await reportsWithin(60_000)).at(-1)).toEqual(hidden);
+  reads = 0;
+  expect(await reportsWithin(600_000)).toEqual([]);
+  expect(reads).toBe(0);
+  happens("pointermove");
+  expect(await reportsWithin(600)).toEqual([shows("b", "a")]);
 
   page.visibilityState = "hidden";
-  listeners.get("visibilitychange")?.();
-  expect(reports.at(-1)?.visible).toBe(false);
+  happens("visibilitychange");
+  expect(reports.at(-1)).toMatchObject(hidden);
   expect(await reportsWithin(120_000)).toEqual([]);
 
   wanted = false;
   page.visibilityState = "visible";
-  listeners.get("visibilitychange")?.();
-  expect((await reportsWithin(61_000)).length).toBe(1);
+  happens("visibilitychange");
+  reads = 0;
+  expect((await reportsWithin(121_000)).length).toBe(2);
+  expect(reads).toBeLessThan(4);
 });

@@ -3,6 +3,7 @@
  * first, because a background wake-up can follow Stop within 100 ms.
  */
 import { signal } from "@preact/signals";
+import { isUncovered } from "../board/onScreen";
 import type { Session } from "../generated/Session";
 import { cardElement } from "../keys/cursor";
 import { clockTime } from "../lib/format";
@@ -85,10 +86,7 @@ function isOnScreen(id: string): boolean {
   if (document.hidden || !document.hasFocus()) return false;
   if (openId.peek() === id) return true;
   const card = cardElement(id);
-  if (!card) return false;
-  // A drawer, a dialog or the header may cover the card, so check what is drawn at its centre.
-  const { left, top, width, height } = card.getBoundingClientRect();
-  return document.elementFromPoint(left + width / 2, top + height / 2)?.closest("[data-card]") === card;
+  return card !== null && isUncovered(card);
 }
 
 /** With `renotify`, a second notification of the same session replaces the first and alerts again. */

@@ -1,4 +1,5 @@
-/** The ways to deny a permission: at once, with a message, with an interrupt, or by a new rule. */
+/** The ways to deny a permission or a question: at once, with a message, with an interrupt, or by a new rule. */
+import type { ComponentChildren } from "preact";
 import type { Ask } from "../generated/Ask";
 import { type AskKeys, key, refused, useAskKeys } from "../keys/askKeys";
 import { draftOf, keyedState } from "../lib/drafts";
@@ -18,40 +19,52 @@ export const denyAndStop = (ask: Ask, event: UIEvent) =>
 /** True while a message to an ask is being written. */
 export const writingOf = keyedState(false);
 
+export const denyKeys = (ask: Ask): AskKeys => ({
+  d: key("deny", (event) => denyAsk(ask, event)),
+  D: key("deny with message", () => {
+    writingOf(ask.id).value = true;
+  }),
+});
+
+type DenyRowProps = { ask: Ask; full: boolean; children?: ComponentChildren };
+
+/** The ways to deny and the time left, after other buttons of the ask. While a message is written, its box. */
+export function DenyRow({ ask, full, children }: DenyRowProps) {
+  const writing = writingOf(ask.id);
+  if (writing.value) return <DenyMessage ask={ask} />;
+  return (
+    <div class="answer">
+      {children}
+      <Button onClick={(event) => denyAsk(ask, event)} keys="d">
+        Deny <kbd>d</kbd>
+      </Button>
+      <DenyMore
+        full={full}
+        onMessage={() => {
+          writing.value = true;
+        }}
+        onRule={null}
+        onStop={(event) => denyAndStop(ask, event)}
+      />
+      {ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}
+    </div>
+  );
+}
+
 /** A permission that may be denied here, but not allowed; `why` says why. */
 export function DenyOnlyAsk({ ask, full, why }: { ask: Ask; full: boolean; why: string }) {
-  const writing = writingOf(ask.id);
-  const deny = (event: UIEvent) => denyAsk(ask, event);
-  const write = () => {
-    writing.value = true;
-  };
-  const keys: AskKeys = {
-    d: key("deny", deny),
-    D: key("deny with message", write),
-    y: refused(why),
-    a: refused(why),
-  };
-  useAskKeys(ask.id, full, writing.value ? WRITING : keys);
+  const keys: AskKeys = { ...denyKeys(ask), y: refused(why), a: refused(why) };
+  useAskKeys(ask.id, full, writingOf(ask.id).value ? WRITING : keys);
   return (
     <>
       {hasInput(ask) && <ToolInputView input={toolInput(ask)} full={full} />}
       <p class="dim">{why}</p>
-      {writing.value ? (
-        <DenyMessage ask={ask} />
-      ) : (
-        <div class="answer">
-          <Button onClick={deny} keys="d" class="grow">
-            Deny <kbd>d</kbd>
-          </Button>
-          <DenyMore full={full} onMessage={write} onRule={null} onStop={(event) => denyAndStop(ask, event)} />
-          {ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}
-        </div>
-      )}
+      <DenyRow ask={ask} full={full} />
     </>
   );
 }
 
-/** The keys of a permission while a message to it is being written. */
+/** The keys of an ask while a message to it is being written. */
 export const WRITING: AskKeys = Object.fromEntries(
   ["y", "d", "a", "D"].map((name) => [name, refused("a message is being written: send or cancel it first")]),
 );
@@ -81,7 +94,7 @@ type DenyMoreProps = {
 export function DenyMore({ full, onMessage, onStop, onRule }: DenyMoreProps) {
   if (full)
     return (
-      <>
+      <span class="more-ways">
         <Button kind="ghost" onClick={onMessage} keys="D">
           Deny with message… <kbd>D</kbd>
         </Button>
@@ -93,7 +106,7 @@ export function DenyMore({ full, onMessage, onStop, onRule }: DenyMoreProps) {
             Make this a rule… <kbd>w</kbd>
           </Button>
         )}
-      </>
+      </span>
     );
   return (
     <Menu

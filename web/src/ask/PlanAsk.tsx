@@ -1,3 +1,4 @@
+import type { Ask } from "../generated/Ask";
 import { key, refused, useAskKeys } from "../keys/askKeys";
 import { draftOf, keyedState } from "../lib/drafts";
 import { Button } from "../ui/Button";
@@ -11,19 +12,24 @@ import { fitsCard, toolInput } from "./toolInput";
 
 const rejectingOf = keyedState(false);
 
+export const approvePlan = (ask: Ask, event: UIEvent) =>
+  giveAnswer(ask, { decision: "allow", mode: "default" }, "Plan approved", event);
+
+/** Opens the field for what should change. */
+export function writeRejection(ask: Ask): void {
+  rejectingOf(ask.id).value = true;
+}
+
 /** A plan: approve it and choose how edits are approved, or reject it with a message. */
 export function PlanAsk(props: AskProps) {
   const { ask, full, missing } = props;
   const input = toolInput(ask);
   const fits = missing === null && fitsCard(input);
   const rejecting = rejectingOf(ask.id);
-  const approve = (event: UIEvent) =>
-    giveAnswer(ask, { decision: "allow", mode: "default" }, "Plan approved", event);
+  const approve = (event: UIEvent) => approvePlan(ask, event);
   const approveEdits = (event: UIEvent) =>
     giveAnswer(ask, { decision: "allow", mode: "acceptEdits" }, "Plan approved, edits accepted", event);
-  const reject = () => {
-    rejecting.value = true;
-  };
+  const reject = () => writeRejection(ask);
   const approvable = missing === null && (full || fits);
   const unread = refused(full ? "not all of it can be shown" : "read all of it first: Enter opens it");
   const writing = refused("a message is being written: send or cancel it first");

@@ -8,9 +8,9 @@ import type { Question } from "../generated/Question";
 import { type AskKeys, key, refused, useAskKeys } from "../keys/askKeys";
 import { draftOf } from "../lib/drafts";
 import { Button, TabStop, useIsOff } from "../ui/Button";
-import { TimeLeft } from "../ui/Meters";
 import { ApprovalGate } from "./ApprovalGate";
 import type { AskProps } from "./AskView";
+import { DenyRow, denyKeys, WRITING, writingOf } from "./Deny";
 import { MessageBox } from "./MessageBox";
 import { type QuestionForm, questionForm } from "./questionForm";
 
@@ -18,18 +18,29 @@ export function QuestionAsk(props: AskProps) {
   return props.missing === null ? (
     <Questions ask={props.ask} full={props.full} />
   ) : (
-    <div class="answer">
+    <CutQuestions {...props} />
+  );
+}
+
+/** Not all of the questions is here: they can be denied, but answered only where all of them is shown. */
+function CutQuestions(props: AskProps) {
+  const { ask, full } = props;
+  const unread = refused(full ? "not all of it can be shown" : "read all of it first: Enter opens it");
+  const keys = { ...denyKeys(ask), y: unread };
+  useAskKeys(ask.id, full, writingOf(ask.id).value ? WRITING : keys);
+  return (
+    <DenyRow ask={ask} full={full}>
       <ApprovalGate {...props} fits>
         {null}
       </ApprovalGate>
-    </div>
+    </DenyRow>
   );
 }
 
 function Questions({ ask, full }: { ask: Ask; full: boolean }) {
   const form = questionForm(ask);
   const { questions, oneShot, complete, next } = form;
-  useAskKeys(ask.id, full, questionKeys(form));
+  useAskKeys(ask.id, full, writingOf(ask.id).value ? WRITING : questionKeys(ask, form));
   return (
     <>
       {questions.map((q, i) => (
@@ -40,13 +51,10 @@ function Questions({ ask, full }: { ask: Ask; full: boolean }) {
           data-numbered={form.numbered === q && questions.length > 1 ? "" : undefined}
           onFocusIn={() => form.number(q)}
         >
-          <div class="answer">
-            <legend class="q">
-              {q.question}
-              {q.multiSelect && <span class="dim"> choose any</span>}
-            </legend>
-            {i === 0 && ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}
-          </div>
+          <legend class="q">
+            {q.question}
+            {q.multiSelect && <span class="dim"> choose any</span>}
+          </legend>
           {form.isWriting(q) ? (
             <OwnAnswer askId={ask.id} form={form} question={q} />
           ) : (
@@ -54,9 +62,9 @@ function Questions({ ask, full }: { ask: Ask; full: boolean }) {
           )}
         </fieldset>
       ))}
-      {!oneShot && (
-        <div class="answer">
-          {next ? (
+      <DenyRow ask={ask} full={full}>
+        {!oneShot &&
+          (next ? (
             <Button onClick={() => form.goTo(next)} keys="y">
               Next question <kbd>y</kbd>
             </Button>
@@ -64,14 +72,13 @@ function Questions({ ask, full }: { ask: Ask; full: boolean }) {
             <Button kind="primary" disabled={!complete} onClick={form.send} keys="y">
               Send {questions.length > 1 ? "answers" : "answer"} <kbd>y</kbd>
             </Button>
-          )}
-          {!complete && (
-            <span class="dim">
-              {questions.length > 1 ? "every question needs an answer" : "choose at least one"}
-            </span>
-          )}
-        </div>
-      )}
+          ))}
+        {!complete && !oneShot && (
+          <span class="dim">
+            {questions.length > 1 ? "every question needs an answer" : "choose at least one"}
+          </span>
+        )}
+      </DenyRow>
     </>
   );
 }
@@ -81,14 +88,14 @@ const hasDigit = (n: number) => n < 10;
 const numberOfOther = (question: Question) => question.options.length + 1;
 
 /** Digits choose, y goes on or sends, [ and ] go to the question before and after. */
-function questionKeys(form: QuestionForm): AskKeys {
+function questionKeys(ask: Ask, form: QuestionForm): AskKeys {
   const { numbered, next, complete, oneShot, questions } = form;
   if (numbered && form.isWriting(numbered))
     return { y: refused("an answer is being written: send or cancel it first") };
   const several = questions.length > 1;
   const keys: AskKeys = {
     ...(numbered && digitKeys(form, numbered)),
-    d: refused("a question is not denied: answer it, or interrupt it in its terminal"),
+    ...denyKeys(ask),
     y: oneShot
       ? refused("choose by digit")
       : next

@@ -11,18 +11,30 @@ import { isTruncated } from "./fullAsk";
 import { submissionOf } from "./submission";
 import { fitsCard, toolInput } from "./toolInput";
 
+/** The open asks of the session that are plain. */
+export const plainAsksOf = (session: Session): Ask[] =>
+  openAsks(session).filter((ask) => isPlain(ask) && cannotAllow(session, ask) === null);
+
 /** The only open ask of the session, if it is plain. */
-export function plainAskOf(session: Session): Ask | null {
-  const [ask, ...more] = openAsks(session);
-  return ask && more.length === 0 && isPlain(ask) && cannotAllow(session, ask) === null ? ask : null;
+export const plainAskOf = (session: Session): Ask | null =>
+  openAsks(session).length === 1 ? (plainAsksOf(session)[0] ?? null) : null;
+
+/** All open asks of the session, if one press may answer them together; null if it has none, or one that is not plain. */
+export function allPlainAsks(session: Session): Ask[] | null {
+  const asks = plainAsksOf(session);
+  return asks.length > 0 && asks.length === openAsks(session).length ? asks : null;
 }
 
-const isPlain = (ask: Ask): boolean =>
-  ask.kind === "permission" &&
-  ask.caution === null &&
-  !isTruncated(ask) &&
-  fitsCard(toolInput(ask)) &&
-  submissionOf(ask.id).peek().kind !== "failed";
+/** The open plans of the session that can be approved here and fit a card. Each is read and answered by itself. */
+export const briefPlansOf = (session: Session): Ask[] =>
+  openAsks(session).filter(
+    (ask) => ask.kind === "plan" && isWhole(ask) && cannotAllow(session, ask) === null,
+  );
+
+const isPlain = (ask: Ask): boolean => ask.kind === "permission" && ask.caution === null && isWhole(ask);
+
+const isWhole = (ask: Ask): boolean =>
+  !isTruncated(ask) && fitsCard(toolInput(ask)) && submissionOf(ask.id).peek().kind !== "failed";
 
 /**
  * Two asks that share one of these texts are alike: the same tool and input, or the same rule was suggested. A

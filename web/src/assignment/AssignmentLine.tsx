@@ -14,6 +14,8 @@ export function AssignmentLine({ session }: { session: Session }) {
   if (!assignment) return null;
   const { label, icon, tone } = standing(assignment);
   const own = isSameTitle(assignment.title, title) ? null : assignment.title;
+  // The head of the card says already that it works.
+  if (own === null && tone === "work" && briefWaitedMs(assignment, 0) < WAITED_MIN_MS) return null;
   return (
     <p class={`assignment tone-${tone}`}>
       <Icon name={icon} small />
@@ -27,6 +29,8 @@ export function AssignmentLine({ session }: { session: Session }) {
   );
 }
 
+const WAITED_MIN_MS = 1_000;
+
 /** How long the assignment waited for the person, from one second on. */
 function Waited({ assignment }: { assignment: AssignmentBrief }) {
   const brief = useSignal(assignment);
@@ -35,7 +39,7 @@ function Waited({ assignment }: { assignment: AssignmentBrief }) {
     const { state } = brief.value;
     // Only a waiting assignment follows the clock.
     const ms = briefWaitedMs(brief.value, state === "awaiting_input" ? now.value : 0);
-    return ms < 1000 ? "" : `waited ${roundedDuration(ms)}`;
+    return ms < WAITED_MIN_MS ? "" : `waited ${roundedDuration(ms)}`;
   });
   return (
     <span class="waited" title="How long this assignment waited for you">

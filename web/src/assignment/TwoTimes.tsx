@@ -5,8 +5,9 @@ import { now } from "../lib/clock";
 import { roundedDuration } from "../lib/format";
 import { type Reading, timesAt } from "./times";
 
-/** The whole bar, unless the assignment took longer. */
-const FULL_MS = 64 * 60_000;
+/** The bar has four marks. All of it is four of them, unless the assignment took longer. */
+export const MARK_MINUTES = 16;
+const FULL_MS = 4 * MARK_MINUTES * 60_000;
 
 export function TwoTimes({ row }: { row: Reading }) {
   const reading = useSignal(row);

@@ -7,6 +7,7 @@ import { hosts } from "../live/hosts";
 import { revision, sessionSignal } from "../live/store";
 import { Icon, WireIcon } from "../ui/Icon";
 import { BoardItem, type ItemLook } from "./BoardItem";
+import { wholeBunch } from "./bunches";
 import { layout } from "./currentLayout";
 import { parkedShown } from "./filter";
 import type { BoardSection, Lane } from "./layout";
@@ -19,6 +20,7 @@ export function LaneView({ lane, virtualized, label }: { lane: Lane; virtualized
       role="group"
       aria-label={label}
     >
+      {lane.name === "running" && density.value === "rows" && lane.ids.length > 0 && <RowCaptions />}
       {lane.sections.map((section, i) => (
         <BoardSectionView
           key={section.key}
@@ -32,12 +34,30 @@ export function LaneView({ lane, virtualized, label }: { lane: Lane; virtualized
   );
 }
 
+/** On the widest screens. */
+const ROW_COLUMNS_MAX = 6;
+
+/** What the columns of running rows are, above each of them. Those that have no column are in a hidden line. */
+const RowCaptions = () => (
+  <div class="row-captions" aria-hidden="true">
+    {Array.from({ length: ROW_COLUMNS_MAX }, (_, i) => (
+      <p key={i}>
+        <span>What</span>
+        <span>Now</span>
+        <span class="n">Turn</span>
+        <span class="n">Ctx</span>
+        <span class="n">Cost</span>
+      </p>
+    ))}
+  </div>
+);
+
 /** In the densest view every session is one line; a card that is held among the running ones keeps its form. */
 function lookIn({ name }: Lane, id: string): ItemLook {
   if (name === "done") return "done";
   const dense = density.value === "rows";
   if (name === "running") return dense ? "running-row" : "card";
-  if (id in layout.value.bunches) return dense ? "bunch-row" : "bunch";
+  if (wholeBunch(layout.value.bunches, id)) return dense ? "bunch-row" : "bunch";
   return dense ? "row" : "card";
 }
 

@@ -18,6 +18,11 @@ const TEXT_ENTRY = "[data-ask], textarea, input, select";
 let hovered: Element | null = null;
 let pointer = { x: 0, y: 0 };
 let active = false;
+/**
+ * While a pointer is pressed no card is released: the lane would close up, what is under the pointer would move away,
+ * and the click would be lost.
+ */
+let pressed = false;
 let idleTimer: ReturnType<typeof setTimeout> | undefined;
 
 const cardIdOf = (element: Element | null) =>
@@ -48,7 +53,7 @@ function updateHoldNextFrame(): void {
 
 function hold(next: string | null): void {
   const before = heldCard.peek();
-  if (before === next) return;
+  if (before === next || (pressed && before !== null)) return;
   if (before !== null) releaseHeld(next);
   anchor(next);
   heldCard.value = next;
@@ -64,7 +69,25 @@ function noteActivity(): void {
   }, HOLD_IDLE_MS);
 }
 
+/** A click follows its pointerup at once. */
+function watchPresses(): void {
+  const release = () =>
+    setTimeout(() => {
+      pressed = false;
+      updateHold();
+    });
+  document.addEventListener(
+    "pointerdown",
+    () => {
+      pressed = true;
+    },
+    { capture: true, passive: true },
+  );
+  for (const end of ["pointerup", "pointercancel"]) addEventListener(end, release, { capture: true });
+}
+
 export function startCardHold(): void {
+  watchPresses();
   document.addEventListener(
     "pointermove",
     (event) => {

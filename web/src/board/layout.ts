@@ -78,7 +78,7 @@ function buildLane(
   const grouped = grouping === "all" || (grouping === "quiet" && !needs);
   const aside = members.filter((s) => s.parked !== null);
   const bunches = needs ? bunchesIn(members, split, before) : {};
-  const bunched = Object.values(bunches).flatMap((ids) => ids.slice(1));
+  const bunched = Object.values(bunches).flatMap((own) => own.flatMap(({ folded }) => folded));
   const shown = members.filter((s) => s.parked === null && !bunched.includes(s.id));
   const sections =
     grouping === "host"

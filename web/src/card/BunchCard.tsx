@@ -1,192 +1,49 @@
-/**
- * One card for several sessions whose asks are alike. One press answers all of them, and "One by one" shows each
- * as a card of its own.
- */
-import { useComputed, useSignal } from "@preact/signals";
-import { Pending, useFreshMark } from "../ask/AskView";
-import { giveAnswers } from "../ask/giveAnswer";
-import { byInput, plainAskOf, sharedRule } from "../ask/plainAsk";
-import { submissionOf } from "../ask/submission";
-import { commonText } from "../ask/suggestion";
-import { ToolInputView } from "../ask/ToolInputView";
-import { toolInput } from "../ask/toolInput";
-import { split } from "../board/bunches";
+/** One card for several sessions whose asks are alike. "One by one" shows each as a card of its own. */
+import { BunchAsk, type Member } from "../ask/BunchAsk";
+import { wholeBunch } from "../board/bunches";
 import { layout } from "../board/currentLayout";
-import type { Ask } from "../generated/Ask";
-import type { Session } from "../generated/Session";
-import { key, refused, useAskKeys } from "../keys/askKeys";
-import { isCurrentAsk } from "../keys/currentAsk";
 import { PickMark } from "../keys/picks";
-import { sessionHref } from "../lib/route";
-import { sessionSignal } from "../live/store";
-import { Button, NeedsDaemon } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { Elapsed } from "../ui/Timer";
-import { isRepeatedClick } from "../ui/useConfirm";
 import { Card, type CardProps } from "./Card";
+import { isBunchOf, openMembers } from "./CardAsks";
 import { CardFrame } from "./CardFrame";
 import { BunchLine } from "./RowLine";
 
-type Member = { session: Session; ask: Ask };
-
 export function BunchCard({ id, inProject, row }: CardProps) {
-  const members = (layout.value.bunches[id] ?? []).flatMap((one): Member[] => {
-    const session = sessionSignal(one)?.value;
-    const ask = session ? plainAskOf(session) : null;
-    return session && ask ? [{ session, ask }] : [];
-  });
-  const [leader] = members;
-  // The others may have been answered a moment ago, before the next layout.
-  if (!leader || members.length < 2 || leader.session.id !== id)
-    return <Card id={id} inProject={inProject} row={row} />;
-  return <Bunch leader={leader} members={members} row={row} />;
+  const members = openMembers(wholeBunch(layout.value.bunches, id));
+  if (!isBunchOf(id, members)) return <Card id={id} inProject={inProject} row={row} />;
+  return <WholeBunch members={members} row={row} />;
 }
 
-function Bunch({ leader, members, row }: { leader: Member; members: Member[]; row: boolean }) {
-  const { id } = leader.session;
-  const tool = leader.ask.tool_name;
-  const since = members.map(({ session }) => session.agent_state.since).sort()[0] as string;
+function WholeBunch({ members, row }: { members: [Member, ...Member[]]; row: boolean }) {
+  const [{ session, ask }] = members;
+  const sessions = new Set(members.map((member) => member.session.id)).size;
+  const since = members.map((member) => member.session.agent_state.since).sort()[0] as string;
+  const asks = members.map((member) => member.ask);
   return (
     <CardFrame
-      session={leader.session}
+      session={session}
       class="card is-blocked bunch"
-      label={`${members.length} sessions: ${leader.session.agent_state.label}`}
-      line={row && <BunchLine id={id} asks={members.map(({ ask }) => ask)} since={since} />}
+      label={`${sessions} sessions: ${session.agent_state.label}`}
+      line={row && <BunchLine id={session.id} asks={asks} sessions={sessions} since={since} />}
     >
       <header class="card-head">
-        <PickMark id={id} />
+        <PickMark id={session.id} />
         <span class="state">
           <span class="tile">
             <Icon name="shield" />
           </span>
           Permission
           <span class="what">
-            {tool} <span>in {members.length} sessions</span>
+            {ask.tool_name} <span>in {sessions} sessions</span>
           </span>
         </span>
         <span class="since">
           <Elapsed since={since} />
         </span>
       </header>
-      <BunchAsk leader={leader.ask} members={members} />
+      <BunchAsk members={members} />
     </CardFrame>
   );
 }
-
-function BunchAsk({ leader, members }: { leader: Ask; members: Member[] }) {
-  const asks = members.map(({ ask }) => ask);
-  const inputs = byInput(members);
-  const all = useSignal(false);
-  const shown = all.value ? inputs : inputs.slice(0, INPUTS_FIRST);
-  const more = inputs.length - shown.length;
-  const sent = submissionOf(leader.id).value;
-  const current = useComputed(() => (isCurrentAsk(leader, false) ? "" : undefined));
-  const element = useFreshMark(asks.length + shown.length);
-  const showAll = () => {
-    all.value = true;
-  };
-  // What is not on the card yet is not allowed: the first press shows it.
-  const allow = (event: UIEvent) => (more > 0 ? showAll() : allowAll(asks, event));
-  const deny = (event: UIEvent) => denyAll(asks, event);
-  const oneByOne = () => {
-    split.value = [...split.value, ...asks.map((ask) => ask.id)].slice(-SPLIT_MAX);
-  };
-  useAskKeys(leader.id, false, {
-    y: key(more > 0 ? `show all ${inputs.length}` : `allow all ${asks.length}`, allow),
-    d: key(`deny all ${asks.length}`, deny),
-    u: key("one by one", oneByOne),
-    a: TOGETHER,
-    D: TOGETHER,
-  });
-  return (
-    <div
-      ref={element}
-      class="ask"
-      data-ask={leader.id}
-      data-kind="permission"
-      data-current={current}
-      data-pending={sent.kind === "pending" ? "" : undefined}
-      onClickCapture={(event) => isRepeatedClick(event) && event.stopPropagation()}
-    >
-      <div class="ask-body" inert={sent.kind === "pending"}>
-        <NeedsDaemon.Provider value={true}>
-          {inputs.length > 1 && <Common asks={asks} inputs={inputs.length} />}
-          {shown.map((same) => (
-            <Same key={same[0]?.ask.id} members={same} beside={inputs.length > 1} />
-          ))}
-          {more > 0 && (
-            <Button kind="ghost" class="differs-more" onClick={showAll}>
-              +{more} more
-            </Button>
-          )}
-          <div class="answer">
-            <Button kind="primary" onClick={allow} keys="y">
-              Allow all {asks.length}
-              {more > 0 && "…"} <kbd>y</kbd>
-            </Button>
-            <Button onClick={deny} keys="d">
-              Deny all {asks.length} <kbd>d</kbd>
-            </Button>
-            <Button kind="ghost" onClick={oneByOne} keys="u">
-              One by one <kbd>u</kbd>
-            </Button>
-          </div>
-        </NeedsDaemon.Provider>
-      </div>
-      {sent.kind === "pending" && <Pending askId={leader.id} what={sent.what} sendAt={sent.sendAt} />}
-    </div>
-  );
-}
-
-/** Most different inputs on the card before the person asks for all of them. */
-const INPUTS_FIRST = 3;
-
-const allowAll = (asks: Ask[], event: UIEvent) =>
-  giveAnswers(asks, { decision: "allow" }, `Allowed ${asks.length}`, event);
-const denyAll = (asks: Ask[], event: UIEvent) =>
-  giveAnswers(asks, { decision: "deny" }, `Denied ${asks.length}`, event);
-
-/** The asks are not the same: says what they have in common. */
-function Common({ asks, inputs }: { asks: Ask[]; inputs: number }) {
-  const suggestion = sharedRule(asks);
-  const { text, code } = suggestion ? commonText(suggestion) : { text: "", code: null };
-  return (
-    <p class="in-common">
-      <b>
-        {inputs} different {asks[0]?.tool_name === "Bash" ? "commands" : "inputs"}
-      </b>{" "}
-      that one rule would cover: {text} {code && <code>{code}</code>}
-    </p>
-  );
-}
-
-/** Most asks that are remembered as shown one by one; the page may stay open for days. */
-const SPLIT_MAX = 500;
-
-const TOGETHER = refused("these are answered together, u shows them one by one");
-
-/** The sessions that ask for the same input: below it, or beside it if there are other inputs. */
-function Same({ members, beside }: { members: Member[]; beside: boolean }) {
-  const [first] = members;
-  if (!first) return null;
-  const input = toolInput(first.ask);
-  return (
-    <div class={beside ? "same beside" : "same"}>
-      <ToolInputView input={input.kind === "command" ? { ...input, description: null } : input} />
-      <ul class="asking">
-        {members.map(({ session }) => (
-          <li key={session.id}>
-            <a class="chip" href={sessionHref(session.id)} tabIndex={-1} title={session.title ?? undefined}>
-              <b class="clip">{nameOf(session)}</b>
-              <Elapsed since={session.agent_state.since} />
-            </a>
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
-}
-
-/** The terminal's name if it has one, else the worktree or project. */
-const nameOf = ({ seat, project }: Session): string =>
-  seat.name ?? project.worktree ?? [project.name, seat.pane].filter(Boolean).join(" ");

@@ -1,6 +1,6 @@
 /** One session as a card. It is redrawn only when its own session changes. */
 import { useEffect, useRef } from "preact/hooks";
-import { AskView, TerminalRow } from "../ask/AskView";
+import { TerminalRow } from "../ask/AskView";
 import { KeptTextNote } from "../ask/KeptTextNote";
 import { AssignmentLine } from "../assignment/AssignmentLine";
 import type { Session } from "../generated/Session";
@@ -12,6 +12,7 @@ import { sessionSignal } from "../live/store";
 import { Icon } from "../ui/Icon";
 import { type Appearance, appearanceOf } from "./appearance";
 import { Badges } from "./Badges";
+import { CardAsks } from "./CardAsks";
 import { CardFrame } from "./CardFrame";
 import { SeatLabel, StateLine, Where } from "./CardHeader";
 import { Composer } from "./Composer";
@@ -77,9 +78,7 @@ function Body({
       </div>
       <Current session={session} hasAsks={asks.length > 0} />
       <LastMessage session={session} />
-      {asks.map((ask) => (
-        <AskView key={ask.id} ask={ask} full={false} />
-      ))}
+      <CardAsks id={session.id} asks={asks} />
       <KeptTextNote sessionId={session.id} />
       {elsewhere && <InTerminal session={session} />}
       <Badges session={session} />

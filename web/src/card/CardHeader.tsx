@@ -79,12 +79,10 @@ export function Where({ session, withProject }: { session: Session; withProject:
         </b>
       )}
       {git_branch && (
-        <>
+        <span class="branch" title={git_branch}>
           <Icon name="git" small />
-          <span class="clip" title={git_branch}>
-            {git_branch}
-          </span>
-        </>
+          <span class="clip">{git_branch}</span>
+        </span>
       )}
     </span>
   );

@@ -28,12 +28,14 @@ export function RowDetail({ id, children }: { id: string; children: ComponentChi
 
 const EDGE_PX = 4;
 
-/** Moves it up as far as its end needs. */
+/** Moves it up as far as its end needs. Its height is a number of whole rows, so that it cuts none in half. */
 function keepInLane(detail: HTMLElement): void {
   const lane = detail.closest("[data-lane]")?.getBoundingClientRect();
   const row = detail.parentElement?.getBoundingClientRect();
   if (!lane || !row) return;
   detail.style.maxHeight = `${lane.height - 2 * EDGE_PX}px`;
+  detail.style.minHeight = "";
+  detail.style.minHeight = `${Math.ceil(detail.offsetHeight / row.height) * row.height}px`;
   const below = lane.bottom - EDGE_PX - row.top - detail.offsetHeight;
   const above = lane.top + EDGE_PX - row.top;
   detail.style.top = `${Math.max(above, Math.min(0, below))}px`;

@@ -46,8 +46,10 @@ export function RowLine({ session, inProject }: { session: Session; inProject: b
   );
 }
 
+type BunchLineProps = { id: string; asks: Ask[]; sessions: number; since: string };
+
 /** Several sessions with asks that are alike. */
-export function BunchLine({ id, asks, since }: { id: string; asks: Ask[]; since: string }) {
+export function BunchLine({ id, asks, sessions, since }: BunchLineProps) {
   const text = useRef<HTMLHeadingElement>(null);
   const row = askText(asks[0] as Ask, null);
   const fits = useFitsLine(text, row.text);
@@ -57,10 +59,10 @@ export function BunchLine({ id, asks, since }: { id: string; asks: Ask[]; since:
       id={id}
       icon={<Icon name="shield" />}
       since={since}
-      title={`${asks.length} sessions`}
+      title={`${sessions} sessions`}
       row={same ? row : { ...row, aside: "and others like it" }}
       text={text}
-      where={`${asks.length} sessions`}
+      where={`${sessions} sessions`}
     >
       <LineAnswer id={id} asks={asks} whole={same && row.whole && fits} />
     </Line>

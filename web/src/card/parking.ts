@@ -29,7 +29,8 @@ export async function park(id: string, until: ParkUntil): Promise<void> {
 export const unpark = (id: string): Promise<void> => send(id, { parked: false }, "Back on the board");
 
 async function send(id: string, how: Parameters<typeof postPark>[1], done: string): Promise<void> {
-  if (isOffline.peek() || !sessionSignal(id)) return;
+  if (!sessionSignal(id)) return showToast("This session is no longer on the board", true);
+  if (isOffline.peek()) return showToast("Not connected, so nothing was parked", true);
   try {
     await postPark(id, how);
     showToast(done);

@@ -1,6 +1,7 @@
 /** The digest as a dialog: the sums, what waits for the person, what was completed, and the times by project. */
 import { useEffect } from "preact/hooks";
 import { standing } from "../assignment/standing";
+import { plainText } from "../card/lastWords";
 import type { Assignment } from "../generated/Assignment";
 import type { Digest } from "../generated/Digest";
 import type { DigestSums } from "../generated/DigestSums";
@@ -154,9 +155,15 @@ function WaitingLink({ assignment: a }: { assignment: Assignment }) {
       <span class="l1">
         <b>{label}</b> {a.project.name} <Elapsed since={a.since} />
       </span>
-      <span class="l2">{a.last_message ?? a.title}</span>
+      <span class="l2">{waitsFor(a, label)}</span>
     </a>
   );
+}
+
+/** What it waits for, or what was asked if the label says the former already. */
+function waitsFor({ last_message: said, title }: Assignment, label: string): string {
+  const words = said === null ? "" : plainText(said);
+  return words === "" || words === label ? title : words;
 }
 
 function Completed({ assignments, total }: { assignments: Assignment[]; total: DigestSums }) {

@@ -2,6 +2,7 @@
  * The whole conversation, from the transcript. While there is none: prompts and the last message of each turn,
  * from events. The newest message is at the bottom; older ones are loaded when the person scrolls up to them.
  */
+import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { MessageKind } from "../generated/MessageKind";
 import type { Session } from "../generated/Session";
@@ -90,6 +91,30 @@ const NEAR_TOP_PX = 80;
 /** How close to its end the list counts as scrolled to the end. */
 const AT_END_PX = 24;
 
+const isAtEnd = ({ scrollHeight, scrollTop, clientHeight }: HTMLElement) =>
+  scrollHeight - scrollTop - clientHeight < AT_END_PX;
+
+/** Another width wraps the messages anew: the newest stays at the end. */
+function useEndAfterResize(box: RefObject<HTMLDivElement | null>): void {
+  useLayoutEffect(() => {
+    const shown = box.current;
+    if (!shown) return;
+    let atEnd = true;
+    const note = () => {
+      atEnd = isAtEnd(shown);
+    };
+    const observer = new ResizeObserver(() => {
+      if (atEnd) shown.scrollTop = shown.scrollHeight;
+    });
+    observer.observe(shown);
+    shown.addEventListener("scroll", note, { passive: true });
+    return () => {
+      observer.disconnect();
+      shown.removeEventListener("scroll", note);
+    };
+  }, [box.current]);
+}
+
 /** Stays at the newest message, and keeps its place when older ones are added above. */
 function useKeptScroll(rows: Row[]) {
   const box = useRef<HTMLDivElement>(null);
@@ -100,7 +125,7 @@ function useKeptScroll(rows: Row[]) {
     before.current = {
       first: before.current.first,
       height: list.scrollHeight,
-      atEnd: list.scrollHeight - list.scrollTop - list.clientHeight < AT_END_PX,
+      atEnd: isAtEnd(list),
     };
   useLayoutEffect(() => {
     const shown = box.current;
@@ -110,5 +135,6 @@ function useKeptScroll(rows: Row[]) {
     else if (rows[0]?.id !== first) shown.scrollTop += shown.scrollHeight - height;
     before.current.first = rows[0]?.id ?? "";
   }, [rows.length, rows[0]?.id, rows.at(-1)?.id]);
+  useEndAfterResize(box);
   return box;
 }

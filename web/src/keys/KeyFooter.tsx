@@ -1,5 +1,6 @@
 /** The line at the bottom of the board and of the drawer: the keys that are valid now, and the last refusal. */
 import { type PendingAnswer, pendingAnswers } from "../ask/giveAnswer";
+import { sessionsIn, wholeBunch } from "../board/bunches";
 import { layout } from "../board/currentLayout";
 import { headline } from "../card/headline";
 import type { Ask } from "../generated/Ask";
@@ -90,11 +91,11 @@ function Selected({ session, picked }: { session: Session | undefined; picked: n
     );
   if (!session) return <p class="key-target dim">{NOTHING_SELECTED[view.value]}</p>;
   const { state, what } = headline(session);
-  const together = openId.value === null ? layout.value.bunches[session.id]?.length : undefined;
+  const bunch = openId.value === null ? wholeBunch(layout.value.bunches, session.id) : undefined;
   return (
     <p class="key-target clip">
       <b>{[state, what].filter(Boolean).join(" · ")}</b>{" "}
-      {together ? `in ${together} sessions` : session.project.name}
+      {bunch ? `in ${sessionsIn(bunch)} sessions` : session.project.name}
     </p>
   );
 }

@@ -13,7 +13,7 @@ import { askKeysOf } from "./askKeys";
 import { askFocus, currentAskOf, targetId, unansweredAsks } from "./currentAsk";
 import { cardElement, focusCard, needQueue } from "./cursor";
 import { answerPicks, picks } from "./picks";
-import { refuse } from "./refusal";
+import { NOT_CONNECTED, refuse } from "./refusal";
 
 /** After the selection moved by itself, a key within this time was meant for the previous ask. */
 const AFTER_ANSWER_MS = 400;
@@ -21,7 +21,7 @@ const AFTER_ANSWER_MS = 400;
 /** Keys that only answer asks. On a card without an ask they are refused. */
 export const ANSWER_KEYS = /^([ydaD[\]]|[1-9])$/;
 
-const OFFLINE = "not connected, so nothing can be answered here";
+const OFFLINE = `${NOT_CONNECTED}, so nothing can be answered here`;
 
 /** The last answer by key, and when its key was pressed. */
 let last: { ask: Ask; key: string; at: number } | null = null;

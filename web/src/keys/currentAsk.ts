@@ -1,6 +1,7 @@
 /** Which ask the answer keys belong to: one ask of the open session, else of the selected card. */
 import { signal } from "@preact/signals";
 import { isUnanswered } from "../ask/submission";
+import { layout } from "../board/currentLayout";
 import { openAsks } from "../card/headline";
 import type { Ask } from "../generated/Ask";
 import type { Session } from "../generated/Session";
@@ -20,7 +21,15 @@ export const unansweredAsks = (session: Session): Ask[] =>
 export function currentAskOf(session: Session): Ask | null {
   const open = openAsks(session);
   const waiting = unansweredAsks(session);
-  return waiting.find((ask) => ask.id === askFocus.value) ?? waiting[0] ?? open[0] ?? null;
+  const current = waiting.find((ask) => ask.id === askFocus.value) ?? waiting[0] ?? open[0] ?? null;
+  return current && drawnAs(current, open);
+}
+
+/** Asks that a card shows together have their keys at the first of them. The drawer shows each by itself. */
+function drawnAs(ask: Ask, open: Ask[]): Ask {
+  const bunches = (openId.value === null && layout.value.bunches[ask.session_id]) || [];
+  const bunch = bunches.find(({ members }) => members.some((member) => member.ask === ask.id));
+  return open.find(({ id }) => id === bunch?.members[0]?.ask) ?? ask;
 }
 
 /** The session that keys act on: the open one, the selected card of the board, or that of the row with the focus. */

@@ -2,7 +2,7 @@
 import { computed } from "@preact/signals";
 import { layout } from "../board/currentLayout";
 import { parkedShown } from "../board/filter";
-import type { Lane } from "../board/layout";
+import type { Lane, LaneName } from "../board/layout";
 import { folded, sort } from "../lib/preferences";
 import { cursor, unfolded } from "../lib/selection";
 import { sessionSignal } from "../live/store";
@@ -60,36 +60,43 @@ export function focusCard(id: string): void {
 /** In the first frame components draw what has changed. */
 const afterDrawing = (act: () => void) => requestAnimationFrame(() => requestAnimationFrame(act));
 
-/** j and k: the next and previous card of the lane. */
-export function stepInLane(by: number): void {
+/**
+ * j and k: the next and previous card of the lane. This and the other moves return why the selection stays where it
+ * is, or null.
+ */
+export function stepInLane(by: 1 | -1): string | null {
   const lanes = layout.value.lanes.map(visibleIds);
   const lane = lanes.find((ids) => cursor.value !== null && ids.includes(cursor.value));
-  if (!lane) {
-    const first = lanes.find((ids) => ids.length > 0)?.[0];
-    if (first) focusCard(first);
-    return;
-  }
-  const next = lane[lane.indexOf(cursor.value as string) + by];
-  if (next) focusCard(next);
+  const next = lane
+    ? lane[lane.indexOf(cursor.value as string) + by]
+    : lanes.find((ids) => ids.length > 0)?.[0];
+  if (next === undefined) return lane ? `no card ${by > 0 ? "below" : "above"} this one` : "no card is shown";
+  focusCard(next);
+  return null;
 }
 
 /** j and k in the overview, the log and the efforts: the next and previous row, starting with the first. */
-export function stepRow(by: number): void {
+export function stepRow(by: 1 | -1): string | null {
   const rows = Array.from(document.querySelectorAll<HTMLElement>(".row-name, .log-row, .effort-row"));
   const at = rows.indexOf(document.activeElement as HTMLElement);
-  (at < 0 ? rows[0] : rows[at + by])?.focus();
+  const next = at < 0 ? rows[0] : rows[at + by];
+  if (!next) return at < 0 ? "no row is shown" : `no row ${by > 0 ? "below" : "above"} this one`;
+  next.focus();
+  return null;
 }
 
 /** h and l: the card at about the same height in the next lane that has cards. */
-export function stepLane(by: number): void {
+export function stepLane(by: 1 | -1): string | null {
   const lanes = layout.value.lanes.map(visibleIds);
   const at = lanes.findIndex((ids) => cursor.value !== null && ids.includes(cursor.value));
+  if (at < 0) return stepInLane(1);
   for (let i = at + by; i >= 0 && i < lanes.length; i += by) {
     const ids = lanes[i];
     if (!ids?.length) continue;
     focusCard(nearest(ids, cursor.value));
-    return;
+    return null;
   }
+  return `no card to the ${by > 0 ? "right" : "left"}`;
 }
 
 function nearest(ids: string[], from: string | null): string {
@@ -120,8 +127,8 @@ export function nextNeed(by: 1 | -1 = 1): string | null {
   return next;
 }
 
-export function firstOf(names: string[]): void {
-  const lane = layout.value.lanes.find((l) => names.includes(l.name) && l.ids.length > 0);
-  const first = lane && visibleIds(lane)[0];
-  if (first) focusCard(first);
+/** The first visible card of the first of these lanes that has one. */
+export function firstOf(names: LaneName[]): string | null {
+  const lanes = layout.value.lanes.filter((lane) => names.includes(lane.name));
+  return lanes.flatMap(visibleIds)[0] ?? null;
 }

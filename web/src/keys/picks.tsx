@@ -1,8 +1,9 @@
 /** Cards that the person picked to act on them together: x picks one, shift picks a range. */
 import { computed, signal } from "@preact/signals";
 import { giveAnswers } from "../ask/giveAnswer";
-import { plainAskOf } from "../ask/plainAsk";
+import { allPlainAsks } from "../ask/plainAsk";
 import { isUnanswered } from "../ask/submission";
+import { wholeBunch } from "../board/bunches";
 import { layout } from "../board/currentLayout";
 import type { Ask } from "../generated/Ask";
 import type { Session } from "../generated/Session";
@@ -25,7 +26,7 @@ export function clearPicks(): void {
 }
 
 /** The sessions of a card: several if it stands for asks that are alike. */
-const sessionsOf = (id: string): string[] => layout.value.bunches[id] ?? [id];
+const sessionsOf = (id: string): string[] => [id, ...(wholeBunch(layout.value.bunches, id)?.folded ?? [])];
 
 /** Returns why the card cannot be picked, or null. */
 export function togglePick(id: string): string | null {
@@ -51,12 +52,19 @@ export function pickTo(id: string): string | null {
 export const pickedSessions = (): Session[] =>
   picks.value.map((id) => sessionSignal(id)?.peek()).filter((session) => session !== undefined);
 
+/**
+ * All asks of the picked cards, or how many of the cards cannot be answered together with others. A card may have
+ * several asks.
+ */
+export function pickedAsks(): { asks: Ask[]; others: number } {
+  const all = pickedSessions().map((session) => allPlainAsks(session)?.filter((ask) => isUnanswered(ask.id)));
+  return { asks: all.flatMap((asks) => asks ?? []), others: all.filter((asks) => !asks?.length).length };
+}
+
 /** y and d on picked cards. Returns why nothing was done, or null. */
 export function answerPicks(decision: "allow" | "deny", event: UIEvent): string | null {
-  const sessions = pickedSessions();
-  const asks = sessions.map(plainAskOf).filter((ask): ask is Ask => ask !== null && isUnanswered(ask.id));
-  const others = sessions.length - asks.length;
-  if (others > 0) return `${others} of ${sessions.length} picked cannot be answered together with others`;
+  const { asks, others } = pickedAsks();
+  if (others > 0) return `${others} of ${picks.value.length} picked cannot be answered together with others`;
   giveAnswers(asks, { decision }, `${decision === "allow" ? "Allowed" : "Denied"} ${asks.length}`, event);
   clearPicks();
   return null;

@@ -14,12 +14,12 @@ import { isOffline, reconnectNow } from "../live/stream";
 import { closeOverlay, overlay } from "../overlay/overlay";
 import { pressAnswerKey, pressUndo, startAnswerKeys } from "./answerKeys";
 import { targetId } from "./currentAsk";
-import { cardElement, cursor, firstOf, focusCard, nextNeed, stepInLane, stepLane, stepRow } from "./cursor";
+import { cardElement, cursor, focusCard, nextNeed, stepInLane, stepLane, stepRow } from "./cursor";
 import { isTextField, leaveField, startFieldKeys } from "./fieldKeys";
-import { goToNeed } from "./goToNeed";
+import { goToFirst, goToNeed } from "./goToNeed";
 import { clearPicks, pickedSessions, picks, togglePick } from "./picks";
 import { type Prefix, prefix } from "./prefix";
-import { clearRefusal, refuse } from "./refusal";
+import { clearRefusal, isRefused, NOT_CONNECTED, refuse } from "./refusal";
 
 const PREFIX_MS = 1_500;
 let prefixAt = Number.NEGATIVE_INFINITY;
@@ -147,7 +147,8 @@ function wasMeantForField({ timeStamp }: KeyboardEvent): boolean {
 
 function press(event: KeyboardEvent): boolean {
   const { key } = event;
-  clearRefusal();
+  // A held key counts once: its repeats leave the note of its refusal.
+  if (!event.repeat) clearRefusal();
   if (key.length === 1 && wasMeantForField(event))
     return did(() => refuse(key, "the field you typed in was closed; your text is kept"));
   // Compares when the keys were pressed, not when a busy page handled them.
@@ -177,25 +178,22 @@ function onPage(event: KeyboardEvent): boolean {
   switch (event.key) {
     case "j":
     case "ArrowDown":
-      if (event.shiftKey) return onBoard(() => pickAndStep(1));
-      return inRows(() => stepRow(1)) || onBoard(() => stepInLane(1));
     case "k":
     case "ArrowUp":
-      if (event.shiftKey) return onBoard(() => pickAndStep(-1));
-      return inRows(() => stepRow(-1)) || onBoard(() => stepInLane(-1));
+      return pressStep(event, event.key === "j" || event.key === "ArrowDown" ? 1 : -1);
     case "h":
     case "ArrowLeft":
-      return onBoard(() => stepLane(-1));
+      return onBoard(() => moveOrRefuse(event, () => stepLane(-1)));
     case "l":
     case "ArrowRight":
-      return onBoard(() => stepLane(1));
+      return onBoard(() => moveOrRefuse(event, () => stepLane(1)));
     case "n":
       return did(() => goToNeed(1));
     case "N":
       return did(() => goToNeed(-1));
     case "J":
     case "K":
-      return onBoard(() => pickAndStep(event.key === "J" ? 1 : -1));
+      return onBoard(() => pickAndStep(event, event.key === "J" ? 1 : -1));
     case "x":
       return id !== null && onBoard(() => pressPick(id));
     case "z":
@@ -254,14 +252,38 @@ function pressPick(id: string): void {
   if (why !== null) refuse("x", why, cardElement(id));
 }
 
+/** j and k: in the lane of a card, or in a list. With shift an arrow also picks. */
+function pressStep(event: KeyboardEvent, by: 1 | -1): boolean {
+  if (event.shiftKey) return onBoard(() => pickAndStep(event, by));
+  return (
+    inRows(() => moveOrRefuse(event, () => stepRow(by))) ||
+    onBoard(() => moveOrRefuse(event, () => stepInLane(by)))
+  );
+}
+
+const ARROWS: Partial<Record<string, string>> = {
+  ArrowUp: "↑",
+  ArrowDown: "↓",
+  ArrowLeft: "←",
+  ArrowRight: "→",
+};
+const capOf = ({ key }: KeyboardEvent): string => ARROWS[key] ?? key;
+
+/** Moves, or says why nothing moved. A key that is held at the edge says it once. */
+function moveOrRefuse(event: KeyboardEvent, move: () => string | null): void {
+  const why = move();
+  if (why !== null && !(event.repeat && isRefused(capOf(event)))) refuse(capOf(event), why);
+}
+
 /** With shift, moving picks the card that the selection leaves and the card that it reaches. */
-function pickAndStep(by: 1 | -1): void {
+function pickAndStep(event: KeyboardEvent, by: 1 | -1): void {
   const from = cursor.value;
-  stepInLane(by);
-  const to = cursor.value;
-  for (const id of [from, to]) {
-    const why = id === null || picks.value.includes(id) ? null : togglePick(id);
-    if (why !== null && id !== null) refuse(by > 0 ? "J" : "K", why, cardElement(id));
+  const edge = stepInLane(by);
+  const ids = [from, cursor.value].filter((id) => id !== null && !picks.value.includes(id)) as string[];
+  if (ids.length === 0) moveOrRefuse(event, () => edge);
+  for (const id of new Set(ids)) {
+    const why = togglePick(id);
+    if (why !== null) refuse(capOf(event), why, cardElement(id));
   }
 }
 
@@ -281,9 +303,9 @@ function afterG(key: string): boolean {
     e: () => goTo("efforts"),
     h: () => goTo("hosts"),
     a: openDigest,
-    n: () => firstOf(["blocked", "waiting"]),
-    r: () => firstOf(["running"]),
-    d: () => firstOf(["done"]),
+    n: () => goToFirst("needs"),
+    r: () => goToFirst("running"),
+    d: () => goToFirst("done"),
     u: () => {
       overlay.value = "usage";
     },
@@ -294,8 +316,11 @@ function afterG(key: string): boolean {
 
 const picksAreShown = () => openId.value === null && view.value === "board" && picks.value.length > 0;
 
+const PARKS_NOTHING = `${NOT_CONNECTED}, so nothing can be parked`;
+
 /** p: asks until when to park, or ends the parking of a session. */
 function pressPark(id: string, event: KeyboardEvent): boolean {
+  if (isOffline.peek()) return did(() => refuse("p", PARKS_NOTHING, cardElement(id)));
   if (picksAreShown()) return did(() => pressParkPicks(event));
   const session = sessionSignal(id)?.peek();
   if (session?.parked) return did(() => void unpark(id));
@@ -313,6 +338,7 @@ function afterP(key: string): boolean {
   const id = targetId();
   const choice = PARK_CHOICES.find((one) => one.key === key || (key === "p" && one.until === "event"));
   if (!choice || id === null) return false;
+  if (isOffline.peek()) return did(() => refuse(`p ${key}`, PARKS_NOTHING, cardElement(id)));
   if (picksAreShown()) {
     for (const one of picks.value) void park(one, choice.until);
     clearPicks();
@@ -327,13 +353,19 @@ function afterP(key: string): boolean {
 /** Enter on a card opens the session. In the drawer it goes into the ask. */
 function enter(event: KeyboardEvent): boolean {
   if (event.target instanceof Element && event.target.closest("button, a, summary")) return false;
-  if (openId.value !== null) return enterDrawerAsk();
+  if (openId.value !== null)
+    return enterDrawerAsk() || did(() => refuse("↵", "there is no answer to go to in this session"));
   const id = event.target instanceof HTMLElement ? event.target.dataset.card : undefined;
   const selected =
     id ?? (view.value === "board" && cursor.value && cardElement(cursor.value) ? cursor.value : null);
-  if (selected === null) return false;
+  if (selected === null) return did(() => refuse("↵", whyNothingOpens()));
   openSession(selected);
   return true;
+}
+
+function whyNothingOpens(): string {
+  if (view.value === "board") return "no card is selected, n goes to the next";
+  return view.value === "hosts" ? "nothing can be opened here" : "no row is selected, j goes to the first";
 }
 
 function enterDrawerAsk(): boolean {

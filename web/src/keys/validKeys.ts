@@ -1,6 +1,5 @@
 /** The keys that act now, for the line at the bottom: the most useful first, because a narrow page shows few. */
 import { pendingAnswers, pendingOf } from "../ask/giveAnswer";
-import { plainAskOf } from "../ask/plainAsk";
 import { layout } from "../board/currentLayout";
 import { canPark, PARK_CHOICES } from "../card/parking";
 import { efforts, isEmpty } from "../efforts/effortsData";
@@ -15,7 +14,7 @@ import { type AskKeys, askKeysOf } from "./askKeys";
 import { currentAskOf, targetId } from "./currentAsk";
 import { needQueue } from "./cursor";
 import { focusedField } from "./fieldKeys";
-import { pickedSessions, picks } from "./picks";
+import { pickedAsks, pickedSessions, picks } from "./picks";
 import { prefix } from "./prefix";
 
 /** Several keys are separated by spaces. */
@@ -133,8 +132,9 @@ function pickKeys(): ValidKey[] {
   const sessions = pickedSessions();
   const keys: ValidKey[] = [];
   const n = sessions.length;
-  if (!isOffline.value && sessions.every((session) => plainAskOf(session) !== null))
-    keys.push(["y", `allow ${n}`], ["d", `deny ${n}`]);
+  const { asks, others } = pickedAsks();
+  if (!isOffline.value && others === 0)
+    keys.push(["y", `allow ${asks.length}`], ["d", `deny ${asks.length}`]);
   if (!isOffline.value && can("park") && sessions.every(canPark)) keys.push(["p", `park ${n}`]);
   return [...keys, ["x", "pick or unpick"], ["J K", "pick more"], ["Esc", "clear"], ...nextKey()];
 }

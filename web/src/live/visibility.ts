@@ -1,12 +1,11 @@
 /**
- * Tells the daemon whether the person can see this page and which sessions it shows, so that it sends no
- * notification about those.
+ * Tells the daemon which sessions the person sees on this page now, so that it sends no notification about those. A page
+ * that nobody used for some minutes counts as not seen, although it is visible.
  */
-import { effect } from "@preact/signals";
-import { filter, filtering, matches } from "../board/filter";
-import { view } from "../lib/route";
+import { isInUse } from "../lib/presence";
 import { postVisibility } from "./api";
-import { allSessions } from "./store";
+import { isLarge } from "./store";
+import { isOffline } from "./stream";
 
 /** The daemon forgets a page after 45 seconds. */
 const REPORT_MS = 20_000;
@@ -14,39 +13,53 @@ const REPORT_MS = 20_000;
 /** While no notifications are sent. The person may configure them at any time. */
 const UNWANTED_REPORT_MS = 60_000;
 
+/** A notification is sent a second after the state that it is about, by default. A large fleet moves once a second. */
+const CHECK_MS = 500;
+const LARGE_CHECK_MS = 1_000;
+
 /** Tells this page from others. */
 const viewer = Math.random().toString(36).slice(2);
 
+type Report = { visible: boolean; sessions: string[] };
+const HIDDEN: Report = { visible: false, sessions: [] };
+
 let timer: ReturnType<typeof setTimeout> | undefined;
+let wanted = true;
+/** What the daemon was told last, and when. */
+let last: { text: string; at: number } | null = null;
 
-export function reportVisibility(): void {
-  document.addEventListener("visibilitychange", () => report());
-  addEventListener("pagehide", () => report(false));
-  effect(() => {
-    // Read here so that the effect runs again when they change.
-    void filter.value;
-    void view.value;
-    report();
+/** `onScreen` reads the page. It is called every half second or second while the page is in use and notifications are sent. */
+export function reportVisibility(onScreen: () => string[]): void {
+  const isSeen = () => document.visibilityState === "visible" && isInUse();
+  const check = () => {
+    clearTimeout(timer);
+    report(isSeen() ? { visible: true, sessions: onScreen() } : HIDDEN);
+    // A hidden page is checked again when it is shown.
+    if (document.visibilityState === "visible") timer = setTimeout(check, pauseMs());
+  };
+  document.addEventListener("visibilitychange", check);
+  addEventListener("pagehide", () => {
+    clearTimeout(timer);
+    report(HIDDEN);
   });
+  check();
 }
 
-function report(visible = document.visibilityState === "visible"): void {
-  clearTimeout(timer);
-  postVisibility({ viewer, visible, sessions: shownSessions() })
-    .then(({ wanted }) => {
-      clearTimeout(timer);
-      if (visible) timer = setTimeout(() => report(), wanted ? REPORT_MS : UNWANTED_REPORT_MS);
-    })
-    // The daemon is away: it sends no notification either.
-    .catch(() => {
-      if (visible) timer = setTimeout(() => report(), REPORT_MS);
-    });
-}
+const pauseMs = () => (!wanted ? UNWANTED_REPORT_MS : isLarge() ? LARGE_CHECK_MS : CHECK_MS);
 
-/** All sessions are `null`. The overview has no cards to answer, so it counts as showing none. */
-function shownSessions(): string[] | null {
-  if (view.peek() !== "board") return [];
-  if (!filtering.peek()) return null;
-  const shown = Array.from(allSessions(), (held) => held.peek());
-  return shown.filter((session) => matches(session, filter.peek())).map((session) => session.id);
+function report(now: Report): void {
+  // The daemon is away and sends no notification either. It is told when it is back.
+  if (isOffline.peek()) return;
+  const text = JSON.stringify(now);
+  const age = Date.now() - (last?.at ?? 0);
+  if (text === last?.text && (!now.visible || age < REPORT_MS)) return;
+  last = { text, at: Date.now() };
+  postVisibility({ viewer, ...now }).then(
+    (noted) => {
+      wanted = noted.wanted;
+    },
+    () => {
+      last = null;
+    },
+  );
 }

@@ -2,6 +2,7 @@
 import { standing } from "../assignment/standing";
 import { TwoTimes } from "../assignment/TwoTimes";
 import type { Reading } from "../assignment/times";
+import { plainText } from "../card/lastWords";
 import type { AssignmentCost } from "../generated/AssignmentCost";
 import { time } from "../lib/clock";
 import { clockTime, plural, usd } from "../lib/format";
@@ -32,7 +33,7 @@ export function LogRow({ row }: { row: Reading }) {
         </span>
         {a.last_message && (
           <span class="came clip" title={a.last_message}>
-            {a.last_message}
+            {plainText(a.last_message)}
           </span>
         )}
       </span>
@@ -46,7 +47,9 @@ export function LogRow({ row }: { row: Reading }) {
       </span>
       <TwoTimes row={row} />
       <Cost cost={a.cost} />
-      <span class="seat-name clip">{a.seat}</span>
+      <span class="seat-name path clip" title={a.seat ?? undefined}>
+        <bdi>{a.seat}</bdi>
+      </span>
     </a>
   );
 }

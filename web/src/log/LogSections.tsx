@@ -1,4 +1,6 @@
 /** The rows of the log under their days and projects, with sums. */
+
+import { MARK_MINUTES } from "../assignment/TwoTimes";
 import type { Reading } from "../assignment/times";
 import { plural, roundedDuration, usd } from "../lib/format";
 import { dayName, type Group, type GroupOrder, type LogSection, type Sums, sections, sumsOf } from "./groups";
@@ -34,6 +36,7 @@ const Columns = () => (
     <span class="r">Turns</span>
     <span class="times-legend">
       <i class="w" /> Worked <i class="p" /> Waited for you
+      <span class="scale">one mark is {MARK_MINUTES} min</span>
     </span>
     <span class="r">Cost</span>
     <span>Seat</span>

@@ -1,23 +1,31 @@
 /** The command palette (Cmd/Ctrl-K): finds commands and sessions by a few letters. */
 import { useSignal } from "@preact/signals";
-import { giveAnswer } from "../ask/giveAnswer";
-import { plainAskOf } from "../ask/plainAsk";
-import { isUnanswered } from "../ask/submission";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { ToolInputView } from "../ask/ToolInputView";
 import { toolInput } from "../ask/toolInput";
-import { headline } from "../card/headline";
+import { headline, openAsks } from "../card/headline";
 import { openDigest } from "../digest/digestData";
+import type { Ask } from "../generated/Ask";
 import type { Session } from "../generated/Session";
 import { focusCard } from "../keys/cursor";
 import { goToNeed } from "../keys/goToNeed";
 import { density, grouping, nextTheme, showDone, sort } from "../lib/preferences";
 import { goTo, openSession } from "../lib/route";
 import { allSessions } from "../live/store";
-import { isOffline } from "../live/stream";
 import { Icon, WireIcon } from "../ui/Icon";
 import { Modal } from "./Modal";
 import { closeOverlay, overlay } from "./overlay";
+import { answersTo, lineOf } from "./paletteAnswers";
 
-type Entry = { key: string; text: string; hint: string; icon: string; run: (event: UIEvent) => void };
+type Entry = {
+  key: string;
+  text: string;
+  hint: string;
+  icon: string;
+  /** The request that the entry answers. All of it is shown while the entry is selected. */
+  ask?: Ask;
+  run: (event: UIEvent) => void;
+};
 
 const next = <T,>(all: T[], now: T): T => all[(all.indexOf(now) + 1) % all.length] ?? now;
 
@@ -136,28 +144,32 @@ const COMMANDS: Entry[] = [
     },
   },
 ];
-const SHOWN_MAX = 14;
+const SHOWN_MAX = 20;
+/** Room for commands, however many sessions fit. */
+const COMMANDS_MIN = 6;
+const SESSIONS_MAX = 8;
+/** The answers of so many sessions are listed: those that need the person first. */
+const ANSWERED_MAX = 3;
 
 function find(text: string): Entry[] {
   const wanted = text.toLowerCase().split(/\s+/).filter(Boolean);
   const fits = (body: string) => wanted.every((word) => body.toLowerCase().includes(word));
   const sessions = Array.from(allSessions(), (held) => held.peek())
-    .filter((s) => fits(searched(s)))
+    .filter((s) => (wanted.length > 0 ? fits(searched(s)) : needs(s)))
     .sort(byNeed)
     .slice(0, SESSIONS_MAX);
   const commands = COMMANDS.filter((c) => fits(c.text));
-  const found = sessions.flatMap((s) => [sessionEntry(s), ...(wanted.length > 0 ? answerEntries(s) : [])]);
-  return (
-    wanted.length === 0 ? [...sessions.filter(needs).map(sessionEntry), ...commands] : [...found, ...commands]
-  ).slice(0, SHOWN_MAX);
+  const answered = sessions.filter((s) => answersTo(s).length > 0).slice(0, ANSWERED_MAX);
+  const found = sessions.flatMap((s) => [sessionEntry(s), ...(answered.includes(s) ? answerEntries(s) : [])]);
+  const room = SHOWN_MAX - Math.min(commands.length, COMMANDS_MIN);
+  return [...found.slice(0, room), ...commands].slice(0, SHOWN_MAX);
 }
 
-const SESSIONS_MAX = 8;
 const needs = (s: Session) => s.waiting?.counts === true && !s.parked;
 
 const seatOf = ({ seat }: Session) => [seat.name, seat.pane].filter(Boolean).join(" ");
 const searched = (s: Session) =>
-  `${s.title} ${s.project.name} ${s.git_branch} ${s.agent_state.label} ${s.waiting?.label} ${seatOf(s)} ${s.seat.pid} ${s.id}`;
+  `${s.title} ${s.project.name} ${s.git_branch} ${s.agent_state.label} ${s.waiting?.label} ${seatOf(s)} ${s.seat.pid} ${s.id} ${openAsks(s).map(lineOf).join(" ")}`;
 
 /** Needs You first, in the order of the board. */
 const GROUP_ORDER = { needs_you: 0, running: 1, done: 2 };
@@ -178,26 +190,27 @@ const sessionEntry = (s: Session): Entry => ({
   },
 });
 
-/** Allow and deny of a command that one press may answer; all else is opened first. */
-function answerEntries(s: Session): Entry[] {
-  const ask = plainAskOf(s);
-  if (isOffline.value || !ask || !isUnanswered(ask.id)) return [];
-  const input = toolInput(ask);
-  if (input.kind !== "command") return [];
-  const entry = (decision: "allow" | "deny", verb: string, done: string): Entry => ({
-    key: `${s.id} ${decision}`,
-    text: `${verb} ${input.command}`,
+const answerEntries = (s: Session): Entry[] =>
+  answersTo(s).map((answer) => ({
+    ...answer,
     hint: [s.project.name, seatOf(s)].filter(Boolean).join(" · "),
     icon: "rule",
-    run: (event) => giveAnswer(ask, { decision }, done, event),
-  });
-  return [entry("allow", "Allow", "Allowed"), entry("deny", "Deny", "Denied")];
-}
+  }));
 
 export function Palette() {
   const text = useSignal("");
-  const at = useSignal(0);
+  // By its key: a request that is answered elsewhere meanwhile leaves the list, and others move up.
+  const chosen = useSignal<string | null>(null);
   const entries = find(text.value);
+  const at = Math.max(
+    0,
+    entries.findIndex(({ key }) => key === chosen.value),
+  );
+  const selected = entries[at];
+  const list = useRef<HTMLUListElement>(null);
+  useLayoutEffect(() => {
+    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  }, [selected?.key]);
   const run = (entry: Entry | undefined, event: UIEvent) => {
     if (!entry) return;
     closeOverlay();
@@ -207,12 +220,12 @@ export function Palette() {
     const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (by) {
       event.preventDefault();
-      at.value = (at.value + by + entries.length) % Math.max(1, entries.length);
+      chosen.value = entries[(at + by + entries.length) % Math.max(1, entries.length)]?.key ?? null;
     }
     if (event.key === "Enter" && !event.isComposing) {
       // Otherwise the same key press would also press the first button of the dialog it opens.
       event.preventDefault();
-      run(entries[at.value], event);
+      run(selected, event);
     }
   };
   return (
@@ -222,18 +235,19 @@ export function Palette() {
         role="combobox"
         aria-expanded="true"
         aria-controls="palette-list"
-        aria-activedescendant={`palette-${at.value}`}
+        aria-activedescendant={`palette-${at}`}
+        aria-describedby={selected?.ask && "palette-ask"}
         aria-label="Command or session"
         placeholder="Command or session"
         value={text.value}
         onKeyDown={onKeyDown}
         onInput={(event) => {
           text.value = event.currentTarget.value;
-          at.value = 0;
+          chosen.value = null;
         }}
       />
       {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a list is what a listbox is made of. */}
-      <ul id="palette-list" role="listbox" aria-label="Found">
+      <ul ref={list} id="palette-list" role="listbox" aria-label="Found">
         {entries.map((entry, i) => (
           // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the text field (aria-activedescendant).
           // biome-ignore lint/a11y/useKeyWithClickEvents: the text field listens to the keys.
@@ -242,18 +256,23 @@ export function Palette() {
             id={`palette-${i}`}
             // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: see the list.
             role="option"
-            aria-selected={i === at.value}
+            aria-selected={i === at}
             onPointerMove={() => {
-              at.value = i;
+              chosen.value = entry.key;
             }}
             onClick={(event) => run(entry, event)}
           >
             <WireIcon name={entry.icon} small />
             <span class="clip">{entry.text}</span>
-            <span class="dim clip">{entry.hint}</span>
+            <span class={COMMANDS.includes(entry) ? "dim clip is-key" : "dim clip"}>{entry.hint}</span>
           </li>
         ))}
       </ul>
+      {selected?.ask && (
+        <div class="palette-ask" id="palette-ask">
+          <ToolInputView input={toolInput(selected.ask)} />
+        </div>
+      )}
       {entries.length === 0 && (
         <p class="menu-note">
           <Icon name="search" small /> Nothing found

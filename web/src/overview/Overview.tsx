@@ -145,7 +145,9 @@ function HistoryGrid({ rows: found, window }: { rows: FleetHistoryRow[]; window:
           <span>Cost</span>
         </div>
         <div class="sum-row">
-          All sessions: working, and <em>waiting for you</em>
+          <span>
+            All sessions: working, and <em>waiting for you</em>
+          </span>
         </div>
         <div class="sum-row">
           <ActivityChart rows={found} window={window} />
@@ -204,16 +206,27 @@ function firstRows(groups: [string, FleetHistoryRow[]][], most: number): [string
   });
 }
 
-const percent = (at: number, { start, end }: Window) => `${((at - start) / (end - start)) * 100}%`;
+const shareOf = (at: number, { start, end }: Window): number => (at - start) / (end - start);
+const percent = (at: number, window: Window) => `${shareOf(at, window) * 100}%`;
+
+/** Later labels would be below the one of the end. */
+const LABELS_UNTIL = 0.9;
+const PHONE_LABELS_UNTIL = 0.65;
 
 function Axis({ window }: { window: Window }) {
   return (
     <div class="axis">
-      {axisTicks(window).map((t) => (
-        <span key={t} style={{ left: percent(t, window) }}>
-          {clockTime(t)}
-        </span>
-      ))}
+      {axisTicks(window)
+        .filter((t) => shareOf(t, window) < LABELS_UNTIL)
+        .map((t) => (
+          <span
+            key={t}
+            class={shareOf(t, window) < PHONE_LABELS_UNTIL ? undefined : "late"}
+            style={{ left: percent(t, window) }}
+          >
+            {clockTime(t)}
+          </span>
+        ))}
       <span class="end">{clockTime(window.end)} now</span>
     </div>
   );

@@ -2,6 +2,7 @@
 import { useComputed, useSignal } from "@preact/signals";
 import type { CSSProperties } from "preact";
 import { now, time } from "../lib/clock";
+import { isOffline } from "../live/stream";
 
 type Vars = CSSProperties & Record<`--${string}`, string | number>;
 const vars = (values: Vars): CSSProperties => values;
@@ -29,7 +30,13 @@ const CIRCUMFERENCE = 2 * Math.PI * 5.5;
 const SOON_MS = 60_000;
 
 /** The time left to answer on the board. Afterwards the request can still be answered in the terminal. */
-export function TimeLeft({ opened, until }: { opened: string; until: string }) {
+export function TimeLeft(times: { opened: string; until: string }) {
+  // It goes on while the page hears nothing, so the page does not know it.
+  if (isOffline.value) return <span class="off-note clip">off until connected</span>;
+  return <Ring {...times} />;
+}
+
+function Ring({ opened, until }: { opened: string; until: string }) {
   const ends = useSignal(until);
   ends.value = until;
   const whole = Math.max(1, time(until) - time(opened));
