@@ -44,6 +44,10 @@ pub const ENDED_TURNS_MAX: usize = 8;
 pub const CHILDREN_MAX: usize = 64;
 /// Most background shells followed one by one; more are only counted.
 pub const BACKGROUND_SHELLS_MAX: usize = 64;
+/// Prompts remembered of a transcript, to tell whether a marker names one that is still to come. Each process of a session adds its own.
+pub const NEWEST_PROMPTS_MAX: usize = 16;
+/// Prompts remembered that Claude scheduled in a session.
+pub const SCHEDULED_PROMPTS_MAX: usize = 64;
 /// Ended background tasks remembered of a transcript, for the shells of the last turn.
 pub const ENDED_TASKS_MAX: usize = 64;
 /// Most processes that hold one session at a time; more than a few terminals on one session mean that ends were lost.
@@ -74,6 +78,9 @@ pub const GROWTH_COUNTS_AFTER: Millis = Millis::seconds(10);
 pub const STALE_AFTER: Millis = Millis::hours(8);
 /// Events of one session may be out of order by this much: they have no clock of their own, or read it late.
 pub const DISORDER_MAX: Millis = Millis::seconds(1);
+/// A notification about a permission prompt arrives at most this long after the prompt was answered. It is sent six seconds after
+/// the prompt opened; up to 12.5 s were measured.
+pub const LATE_NOTICE_MAX: Millis = Millis::seconds(10);
 /// Two hooks that report the same prompt fire within this time. A person does not submit the same text twice so fast.
 pub const TWIN_HOOKS_MAX: Millis = Millis(250);
 /// A running client has read changed settings within this time; 1.1 s on an idle machine.

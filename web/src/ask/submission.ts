@@ -71,6 +71,7 @@ const BY: Record<string, string> = {
 /** Ends that need more words than their name has. */
 const ENDED: Partial<Record<string, string>> = {
   client_died: "The client died while it asked",
+  agent_ended: "The agent ended while it asked",
   closed_while_away: "Closed while Flightdeck was away",
 };
 

@@ -30,7 +30,7 @@ pub struct Ask {
     /// Until when its hook is held. `None`: no hook waits for an answer from Flightdeck.
     pub expires_at: Option<Timestamp>,
     pub resolution: Option<Resolution>,
-    /// The call that was answered from Flightdeck. Its end shows whether the client used the answer.
+    /// The call that waits for it. Its end shows how the person answered.
     pub call_id: Option<String>,
     /// The end of that call has arrived.
     pub taken: bool,

@@ -50,7 +50,9 @@ pub enum AskOutcome {
     SessionEnded,
     /// The client died while it asked.
     ClientDied,
-    /// The ask ended while Flightdeck's hooks were away, so that no event says how.
+    /// The subagent that asked has failed, or the person stopped it.
+    AgentEnded,
+    /// It ended while Flightdeck's hooks were away, so that no event says how.
     ClosedWhileAway,
     /// The daemon that held the hook has restarted; now only the terminal can answer.
     AnswerInTerminal,
@@ -100,6 +102,7 @@ impl AskOutcome {
             Self::TimedOut => "timed out",
             Self::SessionEnded => "session ended",
             Self::ClientDied => "client died",
+            Self::AgentEnded => "agent ended",
             Self::ClosedWhileAway => "closed while away",
             Self::AnswerInTerminal => "answer in terminal",
         }
@@ -107,8 +110,8 @@ impl AskOutcome {
 
     /// Whether the ask was answered through Flightdeck. The sender of the answer then delivers the verdict.
     pub fn is_ours(self) -> bool {
+        use AskOutcome::{AgentEnded, ClientDied, ClosedWhileAway, SessionEnded, TimedOut};
         use AskOutcome::{AnswerInTerminal, AnsweredInTerminal, RefusedInTerminal};
-        use AskOutcome::{ClientDied, ClosedWhileAway, SessionEnded, TimedOut};
         !matches!(
             self,
             AnsweredInTerminal
@@ -116,6 +119,7 @@ impl AskOutcome {
                 | TimedOut
                 | SessionEnded
                 | ClientDied
+                | AgentEnded
                 | ClosedWhileAway
                 | AnswerInTerminal
         )
@@ -191,6 +195,7 @@ mod tests {
             TimedOut,
             SessionEnded,
             ClientDied,
+            AgentEnded,
             ClosedWhileAway,
             AnswerInTerminal,
         ];

@@ -365,6 +365,7 @@ fn registry_and_processes() -> Vec<DocCase> {
         case(HOOKS_SEEN, "back", Away, json!({"present": true})),
         case("interrupt_marked", "", EndedAway, json!({})),
         case("interrupt_marked", "", Tool, json!({})),
+        case("interrupt_marked", "of this turn", Queued, json!({"prompt_id": "1"})),
         case("stopped_by_hook", "", Interrupted, json!({})),
         case("stopped_by_hook", "", TurnEnded, json!({})),
         case("prompt_blocked", "", Interrupted, json!({})),

@@ -11,7 +11,7 @@ use crate::limits::BUSY_AFTER_STOP;
 use crate::log::approvals::{ANSWERED, ASK_GONE};
 use crate::log::event::Event;
 use crate::log::from_hook::stamp;
-use crate::log::from_transcript::TurnMark;
+use crate::log::from_transcript::{TurnMark, TurnMarkLine};
 use crate::log::hook_presence::{self, HOOKS_SEEN, HookPresence};
 use crate::log::record::{EventId, Record, Source};
 use crate::log::{from_registry, from_transcript};
@@ -146,9 +146,9 @@ fn send(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, from: St
         }
         name if let Some(mark) = TurnMark::parse(name) => {
             // The client wrote the line when the turn ended, which was before this event is read.
-            let written = at - Millis(1500);
-            let record =
-                from_transcript::turn_marked(mark, &SESSION.into(), written, EventId(u128::from(seq)));
+            let prompt_id = payload.get("prompt_id").and_then(Value::as_str).map(str::to_owned);
+            let line = TurnMarkLine { mark, at: at - Millis(1500), prompt_id, next_prompt_id: None };
+            let record = from_transcript::turn_marked(&line, &SESSION.into(), EventId(u128::from(seq)));
             return apply(fleet, record, seq, at);
         }
         from_transcript::TRANSCRIPT_GREW => {

@@ -55,7 +55,7 @@ impl Fleet {
             EventKind::StatusLine(says) => {
                 session.is_some_and(|s| s.status_line.as_ref().is_none_or(|line| line.data != *says))
             }
-            EventKind::TurnMarked(mark) => session.is_some_and(|s| s.needs_turn_mark(*mark, event.fired_at)),
+            EventKind::TurnMarked(mark) => session.is_some_and(|s| s.needs_turn_mark(*mark, event)),
             EventKind::TranscriptGrew => match session {
                 None => !self.ended.contains_key(id),
                 Some(s) => {

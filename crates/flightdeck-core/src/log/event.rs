@@ -21,6 +21,7 @@ use crate::ids::{AgentId, AskId, HostId, SessionId};
 use crate::limits::{
     ASSIGNMENT_MESSAGE_CHARS_MAX, BACKGROUND_SHELLS_MAX, CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX,
     ELICITATION_CHARS_MAX, FAILURE_CHARS_MAX, ID_CHARS_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX,
+    SCHEDULED_PROMPTS_MAX,
 };
 use crate::text::{last_lines, lines, one_line};
 use crate::time::{Millis, Timestamp};
@@ -30,6 +31,7 @@ use crate::wire::hook_name::HookName;
 use crate::wire::lenient::{borrowed_text, flag, line, list, object, text, text_or_empty, whole_number};
 use crate::wire::registry::{self, RegistryReport};
 use crate::wire::status_line::{self, STATUS_LINE, StatusLineData};
+use crate::wire::tool_names::schedules_prompt;
 
 /// One event, ready to be applied.
 #[derive(Clone, Debug)]
@@ -65,9 +67,15 @@ pub struct CommonFacts {
     pub cwd: Option<String>,
     pub transcript_path: Option<String>,
     pub prompt_id: Option<String>,
+    /// Of an interrupt marker: the prompt of the next turn, from the queue.
+    pub next_prompt_id: Option<String>,
     pub permission_mode: Option<String>,
     /// The client's own title of the session.
     pub session_title: Option<String>,
+    /// The subagent that a call left running in the background.
+    pub background_agent: Option<AgentId>,
+    /// Digest of the prompt that a call scheduled. The client will send it itself.
+    pub scheduled_prompt: Option<u64>,
     /// Ids of calls that the person refused, from a PostToolBatch. In a subagent the turn goes on after a refusal.
     pub refused_calls: Vec<String>,
 }
@@ -99,6 +107,10 @@ pub enum EventKind {
         background: Background,
         /// Digests of the ids of the running shells.
         shells: Vec<u64>,
+        /// The subagents that run in the background. `None` if the client does not name them all.
+        agents: Option<Vec<AgentId>>,
+        /// Digests of the prompts that the client will send itself at a certain time.
+        scheduled: Vec<u64>,
         /// The end of the last message of the turn.
         said: Option<String>,
         /// A Stop hook of the person made Claude continue after an earlier Stop of this turn.
@@ -260,8 +272,11 @@ impl Event {
                 cwd: line(p, "cwd", PATH_CHARS_MAX),
                 transcript_path: line(p, "transcript_path", PATH_CHARS_MAX),
                 prompt_id: line(p, "prompt_id", ID_CHARS_MAX),
+                next_prompt_id: line(p, "next_prompt_id", ID_CHARS_MAX),
                 permission_mode: line(p, "permission_mode", NAME_CHARS_MAX),
                 session_title: line(p, "session_title", CARD_PROMPT_CHARS_MAX),
+                background_agent: background_agent(p),
+                scheduled_prompt: scheduled_by_call(record),
                 refused_calls: refused_calls(record),
             },
             envelope: record.envelope.clone(),
@@ -302,6 +317,15 @@ impl Event {
                 _ => EventKind::Noted,
             },
         }
+    }
+}
+
+impl Event {
+    /// The same event as the client's own prompt, if it is a prompt with one of these texts.
+    pub(crate) fn as_scheduled(&self, scheduled: impl Fn(u64) -> bool) -> Option<Self> {
+        let EventKind::Prompted { text, by: Prompter::Person } = &self.kind else { return None };
+        let kind = EventKind::Prompted { text: text.clone(), by: Prompter::Client };
+        scheduled(prompt_digest(text)).then(|| Self { kind, ..self.clone() })
     }
 }
 
@@ -500,7 +524,37 @@ fn stopped(p: &Map<String, Value>) -> EventKind {
     let background =
         Background { agents: running("subagent").count() as u32, shells: count, shells_min: count };
     let said = text(p, "last_assistant_message").map(|said| last_lines(&said, CARD_ANSWER_CHARS_MAX));
-    EventKind::Stopped { background, shells, said, continued: flag(p, "stop_hook_active") }
+    let id = |task: &Map<String, Value>| line(task, "id", ID_CHARS_MAX).map(AgentId::from);
+    let agents = p.contains_key("background_tasks").then(|| running("subagent").map(id).collect()).flatten();
+    let crons = list(p, "session_crons").iter().filter_map(Value::as_object);
+    let scheduled = crons.filter_map(|cron| text(cron, "prompt")).map(|prompt| prompt_digest(&prompt));
+    EventKind::Stopped {
+        background,
+        shells,
+        agents,
+        scheduled: scheduled.take(SCHEDULED_PROMPTS_MAX).collect(),
+        said,
+        continued: flag(p, "stop_hook_active"),
+    }
+}
+
+/// Recognises a prompt by its text, as far as an event keeps it.
+fn prompt_digest(prompt: &str) -> u64 {
+    Fnv::hash_bytes(lines(prompt, CARD_PROMPT_CHARS_MAX).as_bytes())
+}
+
+fn scheduled_by_call(record: &Record) -> Option<u64> {
+    let p = &record.payload;
+    let schedules = record.name == HookName::PostToolUse.as_str()
+        && borrowed_text(p, "tool_name").is_some_and(schedules_prompt);
+    let input = object(p, "tool_input").filter(|_| schedules)?;
+    text(input, "prompt").map(|prompt| prompt_digest(&prompt))
+}
+
+/// The result of a call that started a subagent and did not wait for it.
+fn background_agent(p: &Map<String, Value>) -> Option<AgentId> {
+    let response = object(p, "tool_response").filter(|r| flag(r, "isAsync"))?;
+    line(response, "agentId", ID_CHARS_MAX).map(AgentId::from)
 }
 
 /// `rate_limit` reads as "rate limit" on a card.

@@ -38,13 +38,28 @@ impl TurnMark {
     }
 }
 
-/// The record of a line about the end of a turn, which the client wrote into the transcript at this time.
-pub fn turn_marked(mark: TurnMark, session_id: &SessionId, at: Timestamp, id: EventId) -> Record {
+/// A line of the transcript about the end of a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnMarkLine {
+    pub mark: TurnMark,
+    /// When the client wrote it.
+    pub at: Timestamp,
+    /// The prompt of that turn, if it is known.
+    pub prompt_id: Option<String>,
+    /// The prompt of the next turn, if the client had already taken it out of its queue.
+    pub next_prompt_id: Option<String>,
+}
+
+/// The record of such a line.
+pub fn turn_marked(line: &TurnMarkLine, session_id: &SessionId, id: EventId) -> Record {
     let envelope = Envelope { has_fired_at: true, ..Envelope::default() };
+    let prompts = [("prompt_id", &line.prompt_id), ("next_prompt_id", &line.next_prompt_id)];
+    let prompts = prompts.into_iter().filter_map(|(name, id)| Some((name.to_owned(), json!(id.as_ref()?))));
+    let name = line.mark.record_name();
     Record {
-        fired_at: at,
+        fired_at: line.at,
         envelope,
-        ..Record::noticed_here(Source::Transcript, mark.record_name(), session_id, Map::new(), id)
+        ..Record::noticed_here(Source::Transcript, name, session_id, prompts.collect(), id)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::limits::{ID_CHARS_MAX, NAME_CHARS_MAX, TOOL_SUMMARY_CHARS_MAX};
 use crate::text::one_line;
 use crate::wire::clip::input_digest;
 use crate::wire::lenient::{borrowed_text, line, list, object, text};
-use crate::wire::tool_names::{asks_approval, asks_question, changes_files, main_field};
+use crate::wire::tool_names::{asks_approval, asks_question, changes_files, main_field, starts_agent};
 
 /// Where the client keeps its plans, below the person's home.
 const PLANS_FOLDER: &str = "/.claude/plans/";
@@ -51,6 +51,10 @@ impl ToolUse {
 
     pub fn asks_question(&self) -> bool {
         asks_question(&self.name)
+    }
+
+    pub fn starts_agent(&self) -> bool {
+        starts_agent(&self.name)
     }
 
     /// The file of a plan is not the work that it plans.

@@ -56,7 +56,7 @@ pub enum Activity {
         agent_type: String,
     },
     Compacting,
-    /// The turn is over but its background agents are not.
+    /// The turn is over but its background agents are not. With none left, the client is about to read the report of the last one.
     Background {
         agents: u32,
     },
@@ -107,7 +107,7 @@ pub(crate) fn next_state(
             Some(agent_type) => (delegating(agent_type), Rule::SubagentStopped),
             None => (Working(Thinking { after_tool: true }), Rule::LastSubagentStopped),
         },
-        (Working(Activity::Background { agents }), K::SubagentStopped) if *agents > 1 => {
+        (Working(Activity::Background { agents }), K::SubagentStopped) if *agents > 0 => {
             (Working(Activity::Background { agents: agents - 1 }), Rule::SubagentStopped)
         }
         _ if around.from_child => return None,

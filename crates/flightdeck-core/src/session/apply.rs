@@ -7,7 +7,9 @@ use super::event_order::EventOrder;
 use super::ledger::{Ledger, Need};
 use super::seat::replace_if_some;
 use super::state::Session;
-use crate::approval::resolution::NeedKind;
+use crate::approval::ask::Ask;
+use crate::approval::resolution::{AskOutcome, NeedKind};
+use crate::limits::LATE_NOTICE_MAX;
 use crate::log::event::{Event, EventKind, Notice, Prompter, StartSource, ToolOutcome};
 use crate::log::record::Source;
 use crate::rules::FoldSettings;
@@ -16,9 +18,19 @@ use crate::time::Timestamp;
 impl Session {
     /// Applies one event to the process that it belongs to, and follows the assignment.
     pub fn apply(&mut self, event: &Event, settings: &FoldSettings) {
+        let scheduled = self.as_scheduled_prompt(event);
+        let event = scheduled.as_ref().unwrap_or(event);
         let before = self.before_assignment(event);
         self.apply_to_its_process(event, settings);
         self.follow_event(event, before);
+    }
+
+    fn as_scheduled_prompt(&self, event: &Event) -> Option<Event> {
+        let mains = std::iter::once(&self.main).chain(self.beside.iter().map(|process| &process.main));
+        if mains.clone().all(|main| main.scheduled.is_empty()) {
+            return None;
+        }
+        event.as_scheduled(|prompt| mains.clone().any(|main| main.scheduled.contains(&prompt)))
     }
 
     /// The first branch is the usual case: the session has only one process.
@@ -51,9 +63,7 @@ impl Session {
             return;
         }
         let order = EventOrder { late: self.is_late(event), typed_ahead: self.is_typed_ahead(event) };
-        if !order.late {
-            self.leave_the_turn_before(event);
-        }
+        let cut_off = !order.late && self.leave_the_turn_before(event);
         let was = self.what_agents_do();
         let refused = self.asks_of_calls(&event.facts.refused_calls);
         let says = match (&event.kind, &event.agent_id) {
@@ -80,6 +90,8 @@ impl Session {
         };
         let how = match &event.kind {
             EventKind::RegistryReported(word) => self.outcome_unless_away(closed_by_registry(&word.status)),
+            // It began the next turn: the person left the dialog of the turn before with Esc.
+            _ if cut_off => AskOutcome::RefusedInTerminal,
             kind => closed_by_event(kind),
         };
         self.close_asks(how, by, event.into());
@@ -181,6 +193,18 @@ impl Session {
         }
     }
 
+    /// Whether it is a notice of a request whose end is known already: the client sends the notice six seconds after it asked, or
+    /// later, and does not name the agent.
+    fn is_about_a_resolved_ask(&self, event: &Event) -> bool {
+        let ended = |at: Timestamp| at <= event.fired_at && event.fired_at < at + LATE_NOTICE_MAX;
+        let of_agent = |ask: &Ask| event.agent_id.is_none() || ask.agent_id == event.agent_id;
+        event.kind == EventKind::Notified(Notice::PermissionNeeded)
+            && self
+                .asks
+                .iter()
+                .any(|ask| of_agent(ask) && ask.resolution.as_ref().is_some_and(|r| ended(r.at)))
+    }
+
     /// Calls and needs of the main agent. They apply in any order.
     fn main_facts(&mut self, event: &Event, order: EventOrder, settings: &FoldSettings) {
         let EventOrder { late, typed_ahead } = order;
@@ -192,6 +216,12 @@ impl Session {
         // A slow hook may have a later timestamp than the end of its own turn. That end clears its call too.
         let ended_at = at.max(self.hook_changed_at);
         let notices_count = !self.turn.tools_reported && self.main.state.is_working();
+        if let EventKind::Stopped { agents: Some(listed), .. } = &event.kind
+            && !late
+        {
+            self.end_unlisted_agents(listed, event);
+        }
+        let is_stale_notice = self.is_about_a_resolved_ask(event);
         let ledger = &mut self.main.ledger;
         match &event.kind {
             EventKind::SessionStarted { source: StartSource::Compact, .. } => {}
@@ -212,6 +242,7 @@ impl Session {
                 ledger.clear(at);
                 self.end_children(at);
             }
+            EventKind::Notified(Notice::PermissionNeeded) if is_stale_notice => {}
             EventKind::Notified(Notice::PermissionNeeded) if !late => {
                 let may_wait = ledger.has_open_call() || child_runs || notices_count;
                 if !ledger.is_blocked() && may_wait && !child_blocked {

@@ -8,7 +8,7 @@ use super::state::Session;
 use crate::approval::answer::Answer;
 use crate::approval::ask::{Ask, PastAsk};
 use crate::approval::resolution::{AnsweredBy, AskOutcome, HoldEnd, Resolution};
-use crate::ids::AskId;
+use crate::ids::{AgentId, AskId};
 use crate::limits::{
     ASK_STAYS, ASKS_MAX, DISORDER_MAX, PAST_ASKS_MAX, REFUSAL_CHARS_MAX, RULE_NAME_CHARS_MAX,
 };
@@ -29,7 +29,9 @@ impl Session {
     pub(super) fn open_ask(&mut self, event: &Event) {
         let Some(asked) = &event.asks else { return };
         let id = AskId::from(event.id);
-        let Some(kind) = self.need_of(&id).map(|need| need.kind) else { return };
+        let Some((kind, call_id)) = self.need_of(&id).map(|need| (need.kind, need.call_id.clone())) else {
+            return;
+        };
         if self.asks.len() == ASKS_MAX {
             let ended = self.asks.iter().position(|ask| !ask.is_open()).unwrap_or(0);
             self.asks.remove(ended);
@@ -43,19 +45,36 @@ impl Session {
             opened_at: event.fired_at,
             expires_at: event.envelope.hold_ms.map(|ms| event.received_at + Millis(i64::from(ms))),
             resolution: None,
-            call_id: None,
+            call_id,
             taken: false,
         });
     }
 
     /// Closes every ask whose need is gone. `by` is known if the answer came from Flightdeck.
     pub(super) fn close_asks(&mut self, how: AskOutcome, by: Option<AnsweredBy>, trigger: Trigger) {
+        self.close_asks_if(|_| true, how, by, trigger);
+    }
+
+    /// The subagent that asked has failed, or the person stopped it.
+    pub(super) fn close_asks_of_agent(&mut self, agent: &AgentId, trigger: Trigger) {
+        let is_its = |ask: &Ask| ask.agent_id.as_ref() == Some(agent);
+        self.close_asks_if(is_its, AskOutcome::AgentEnded, None, trigger);
+    }
+
+    fn close_asks_if(
+        &mut self,
+        which: impl Fn(&Ask) -> bool,
+        how: AskOutcome,
+        by: Option<AnsweredBy>,
+        trigger: Trigger,
+    ) {
         if !self.asks.iter().any(Ask::is_undecided) {
             return;
         }
         let waiting: Vec<AskId> =
             self.ledgers().flat_map(Ledger::needs).filter_map(|n| n.ask_id.clone()).collect();
-        for ask in self.asks.iter_mut().filter(|ask| ask.is_undecided() && !waiting.contains(&ask.id)) {
+        let is_over = |ask: &&mut Ask| ask.is_undecided() && !waiting.contains(&ask.id) && which(ask);
+        for ask in self.asks.iter_mut().filter(is_over) {
             // An ask that could only be answered in the terminal keeps its time, and so leaves the card when planned.
             let at = ask.resolution.as_ref().map_or(trigger.at.max(ask.opened_at), |r| r.at);
             ask.resolution = Some(Resolution {
@@ -135,8 +154,8 @@ impl Session {
         ask.resolution = Some(Resolution { how, by: Some(by), at, seq: event.seq, rule, message });
         let agent_id = ask.agent_id.clone();
         let Some(need) = self.take_need(ask_id) else { return false };
-        if let Some(ask) = self.asks.iter_mut().find(|ask| ask.id == *ask_id) {
-            ask.call_id = need.call_id.clone();
+        if let Some(ask) = self.asks.iter_mut().find(|ask| ask.id == *ask_id && need.call_id.is_some()) {
+            ask.call_id.clone_from(&need.call_id);
         }
         let goes_on = matches!(
             how,
@@ -170,7 +189,8 @@ impl Session {
         true
     }
 
-    /// The client does not report which answer it used. A call that ran although Flightdeck refused it was allowed in the terminal.
+    /// The client does not report which answer it used. A call that ran was allowed in the terminal, although Flightdeck refused it, or
+    /// although the hooks seemed to be away when its request was closed.
     pub(super) fn correct_resolution(&mut self, event: &Event) {
         let EventKind::ToolEnded { tool: ToolUse { id: Some(id), .. }, outcome } = &event.kind else {
             return;
@@ -180,7 +200,9 @@ impl Session {
         }
         for ask in self.asks.iter_mut().filter(|ask| ask.call_id.as_ref() == Some(id) && !ask.taken) {
             ask.taken = true;
-            if ask.resolution.as_ref().is_some_and(|r| r.how.is_our_refusal()) {
+            let ran_all_the_same =
+                |how: AskOutcome| how.is_our_refusal() || how == AskOutcome::ClosedWhileAway;
+            if ask.resolution.as_ref().is_some_and(|r| ran_all_the_same(r.how)) {
                 ask.was_decided_in_terminal(AskOutcome::AnsweredInTerminal, event.fired_at, event.seq);
             }
         }
@@ -211,7 +233,7 @@ impl Session {
         let Some(ask) = self.asks.iter_mut().find(|ask| ask.id == *ask_id && ask.is_open()) else {
             return false;
         };
-        let (how, at) = (gone.ask_outcome(), event.fired_at);
+        let (how, at, opened_at) = (gone.ask_outcome(), event.fired_at, ask.opened_at);
         ask.resolution =
             Some(Resolution { how, by: how.by_terminal(), at, seq: event.seq, rule: None, message: None });
         // After a timeout or a restart of the daemon the terminal still shows its own prompt.
@@ -220,14 +242,46 @@ impl Session {
         }
         let of_child = ask.agent_id.is_some();
         let Some(need) = self.take_need(ask_id) else { return false };
-        self.hook_changed_at = self.hook_changed_at.max(at);
+        self.leave_dialog(opened_at);
         if of_child {
             return false;
         }
-        self.main.ledger.clear(at);
-        self.end_turn(at);
-        self.main.move_to(interrupted(need.tool.map(|t| t.name)), Rule::RefusedInTerminal, event.into());
+        if !self.turn.queued.is_empty() || self.is_busy_since(opened_at) {
+            self.begin_queued_turn(at);
+            self.main.guess(event.into(), Rule::QueueGoesOn);
+        } else {
+            self.main.ledger.clear(at);
+            self.end_turn(at);
+            self.main.move_to(interrupted(need.tool.map(|t| t.name)), Rule::RefusedInTerminal, event.into());
+        }
         true
+    }
+
+    /// The client has left a dialog. What it wrote into its registry until then says nothing any more. The end of the hook is noticed
+    /// some time after the client's next entry, so that entry counts.
+    fn leave_dialog(&mut self, opened_at: Timestamp) {
+        let waits = self.registry.as_ref().filter(|view| matches!(view.status, ClientStatus::Waiting(_)));
+        let until = waits.map_or(opened_at, |view| view.status_at.max(opened_at));
+        self.hook_changed_at = self.hook_changed_at.max(until);
+    }
+
+    /// Whether the main agent works since the dialog was closed, on a prompt from the queue that no hook reported. A subagent keeps the
+    /// client busy too.
+    fn is_busy_since(&self, opened_at: Timestamp) -> bool {
+        let busy = self.registry.as_ref().filter(|view| view.status == ClientStatus::Busy);
+        busy.is_some_and(|view| view.status_at > opened_at) && !self.has_running_agent()
+    }
+
+    /// The same, if the client's next entry is read after the end of the hook.
+    pub(super) fn works_since_refusal(&self, view: &RegistryView) -> bool {
+        let in_dialog_before = |ask: &&Ask| {
+            let refused = ask.resolution.as_ref().filter(|r| r.how == AskOutcome::RefusedInTerminal);
+            let is_next = |at: Timestamp| view.status_at <= at + DISORDER_MAX;
+            ask.agent_id.is_none() && ask.opened_at < view.status_at && refused.is_some_and(|r| is_next(r.at))
+        };
+        self.main.rule == Rule::RefusedInTerminal
+            && !self.has_running_agent()
+            && self.asks.iter().any(|ask| in_dialog_before(&ask))
     }
 
     /// Removes asks that ended a while ago from the card and keeps how they ended. Returns whether any was removed.

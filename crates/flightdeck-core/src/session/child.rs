@@ -24,6 +24,9 @@ pub struct Child {
     /// Why it failed: the model's service gave an error.
     #[serde(default)]
     pub failed: Option<String>,
+    /// It works in the background: no call waits for it.
+    #[serde(default)]
+    pub in_background: bool,
 }
 
 impl Child {
@@ -36,7 +39,12 @@ impl Child {
             started_at: at,
             ended_at: None,
             failed: None,
+            in_background: false,
         }
+    }
+
+    pub(super) fn runs(&self) -> bool {
+        self.ended_at.is_none()
     }
 
     pub(super) fn end(&mut self, at: Timestamp) {

@@ -1,5 +1,7 @@
 //! What an event of a subagent does to a session.
 
+use std::collections::VecDeque;
+
 use super::child::Child;
 use super::event_order::EventOrder;
 use super::state::Session;
@@ -25,6 +27,7 @@ impl Session {
                 let ran = child.ended_at.is_none();
                 child.failed = failed;
                 child.end(child.ended_at.unwrap_or(event.fired_at));
+                self.close_asks_of_agent(agent_id, event.into());
                 if !ran {
                     return false;
                 }
@@ -64,6 +67,40 @@ impl Session {
             }
         }
         self.move_main(event, order, settings)
+    }
+
+    pub(super) fn has_running_agent(&self) -> bool {
+        self.children.values().any(Child::runs)
+    }
+
+    /// The turn was cut off: the subagents that its open calls wait for end with it, and no hook says so. A call does not name its
+    /// subagent, which starts just after it.
+    pub(super) fn end_awaited_agents(&mut self, at: Timestamp) {
+        let mut calls: VecDeque<Timestamp> = self.main.ledger.agent_calls().collect();
+        while let Some(called_at) = calls.pop_front() {
+            let awaited = self.children.values_mut().filter(|child| {
+                child.runs() && !child.in_background && called_at <= child.started_at + DISORDER_MAX
+            });
+            let Some(child) = awaited.min_by_key(|child| child.started_at) else { continue };
+            // A subagent may wait for subagents of its own.
+            calls.extend(child.ledger.agent_calls());
+            child.end(at);
+        }
+    }
+
+    /// The client lists the subagents that run at the end of a turn. The person stopped the others, and no hook says so.
+    pub(super) fn end_unlisted_agents(&mut self, listed: &[AgentId], event: &Event) {
+        let at = event.fired_at;
+        let is_gone =
+            |id: &AgentId, child: &Child| child.runs() && child.started_at < at && !listed.contains(id);
+        let gone: Vec<AgentId> =
+            self.children.iter().filter(|(id, child)| is_gone(id, child)).map(|(id, _)| id.clone()).collect();
+        for id in gone {
+            if let Some(child) = self.children.get_mut(&id) {
+                child.end(at);
+            }
+            self.close_asks_of_agent(&id, event.into());
+        }
     }
 
     /// A stop may arrive before its own start. The late start must not leave a subagent running.

@@ -5,7 +5,7 @@ use super::event_order::EventOrder;
 use super::failure::Failure;
 use super::seat::replace_if_some;
 use super::state::{Parking, Session};
-use crate::limits::TODOS_MAX;
+use crate::limits::{SCHEDULED_PROMPTS_MAX, TODOS_MAX};
 use crate::log::event::{Background, Event, EventKind, Notice, Prompter, StartSource, ToolOutcome};
 use crate::log::todo::Todo;
 use crate::time::{Millis, Timestamp};
@@ -37,15 +37,27 @@ impl Session {
             EventKind::Prompted { text, by } if event.agent_id.is_none() => {
                 self.take_prompt(event, text, *by, order)
             }
+            EventKind::ToolEnded { .. } if event.facts.scheduled_prompt.is_some() => {
+                if self.main.scheduled.len() < SCHEDULED_PROMPTS_MAX {
+                    self.main.scheduled.extend(event.facts.scheduled_prompt);
+                }
+            }
+            EventKind::ToolEnded { .. } if event.facts.background_agent.is_some() => {
+                let id = event.facts.background_agent.as_ref();
+                if let Some(child) = id.and_then(|id| self.children.get_mut(id)) {
+                    child.in_background = true;
+                }
+            }
             EventKind::ToolEnded { tool, outcome: ToolOutcome::Ok } if tool.changes_files() => {
                 self.turn.changed_files_at = self.turn.changed_files_at.max(Some(at));
             }
             EventKind::ToolEnded { tool, outcome: ToolOutcome::Failed { error } } => {
                 self.note_failure(Failure { tool: tool.name.clone(), error: error.clone(), at });
             }
-            EventKind::Stopped { background, shells, said, continued }
+            EventKind::Stopped { background, shells, said, continued, scheduled, .. }
                 if !late && event.agent_id.is_none() =>
             {
+                self.main.scheduled.clone_from(scheduled);
                 if *continued {
                     self.reopen_turn(event);
                 }
@@ -119,6 +131,7 @@ impl Session {
         let goes_on = self.turn.goes_on_with_queue();
         self.end_turn(at);
         if goes_on {
+            self.turn.unnamed = true;
             self.turn.started_at = self.turn.started_at.max(Some(at));
             self.turn.open = true;
         }
@@ -152,7 +165,7 @@ impl Session {
         let EventOrder { late, typed_ahead } = order;
         if by == Prompter::Person {
             let id = event.facts.prompt_id.as_deref();
-            let of_this_turn = id.is_some() && id == self.turn.prompt_id.as_deref();
+            let of_this_turn = id.is_some() && (id == self.turn.prompt_id.as_deref() || self.turn.unnamed);
             match typed_ahead {
                 true if !late && of_this_turn => self.turn.enqueue(event.fired_at),
                 false if !late => {
@@ -182,9 +195,10 @@ impl Session {
         if event.facts.prompt_id != self.turn.prompt_id
             && !self.turn.has_ended(event.facts.prompt_id.as_deref())
         {
-            let old = std::mem::replace(&mut self.turn.prompt_id, event.facts.prompt_id.clone());
-            self.turn.first_prompt_id = if typed_ahead { old.clone() } else { None };
-            if !typed_ahead {
+            let is_second_name = typed_ahead && !self.turn.unnamed;
+            let old = self.turn.take_name(event.facts.prompt_id.clone());
+            self.turn.first_prompt_id = if is_second_name { old.clone() } else { None };
+            if !is_second_name {
                 self.turn.end_prompt(old);
             }
         }
@@ -198,6 +212,7 @@ impl Session {
             self.turn.open = false;
         }
         self.turn.empty_queue(at);
+        self.turn.unnamed = false;
         let current = self.turn.prompt_id.clone();
         self.turn.end_prompt(current);
     }

@@ -2,6 +2,7 @@
 
 use super::agent::{Activity, AgentState};
 use super::state::Session;
+use super::turn::TurnOfPrompt;
 use crate::limits::{DISORDER_MAX, TWIN_HOOKS_MAX};
 use crate::log::event::{Event, EventKind, Notice, Prompter};
 use crate::log::record::Source;
@@ -68,32 +69,36 @@ impl Session {
     }
 
     /// A prompt submitted while the turn runs: the client queues it. Such a prompt has the id of the running turn; without an
-    /// id, it is typed ahead if a call runs.
+    /// id, it is typed ahead if a call runs. It may be the first event that names a turn which began from the queue.
     pub(super) fn is_typed_ahead(&self, event: &Event) -> bool {
-        let id = event.facts.prompt_id.as_deref();
-        let of_this_turn = id.is_some() && id == self.turn.prompt_id.as_deref() && !self.turn.has_ended(id);
+        let of_this_turn = event.facts.prompt_id.as_deref().is_some_and(|id| match self.turn.of_prompt(id) {
+            TurnOfPrompt::Current => self.turn.prompt_id.as_deref() == Some(id),
+            TurnOfPrompt::Unknown => self.turn.unnamed,
+            TurnOfPrompt::Over => false,
+        });
         (of_this_turn && self.main.state.is_working()) || self.is_using_a_tool()
     }
 
     /// Begins a new turn at its first event, if no prompt hook announced it. After an Esc the client continues with its queue and no
-    /// hook reports that, so the calls of the old turn are over.
-    pub(super) fn leave_the_turn_before(&mut self, event: &Event) {
+    /// hook reports that, so the calls of the old turn are over. Returns whether the old turn was cut off.
+    pub(super) fn leave_the_turn_before(&mut self, event: &Event) -> bool {
         let of_another = self.turn.is_another(event.facts.prompt_id.as_deref());
-        if event.source != Source::Hook || event.agent_id.is_some() || !is_sign_of_work(&event.kind) {
-            return;
+        let is_main = event.source == Source::Hook && event.agent_id.is_none();
+        if !is_main || !is_sign_of_work(&event.kind) || !of_another {
+            return false;
         }
-        if of_another && self.main.state.is_working() {
+        let cut_off = self.main.state.is_working() && !self.turn.unnamed;
+        if self.main.state.is_working() {
             self.begin_queued_turn(event.fired_at);
             if matches!(event.kind, EventKind::ToolStarted(_) | EventKind::PermissionAsked(_)) {
                 // A registry entry that is older than this event is about the previous turn.
                 self.turn.started_at = self.turn.started_at.max(Some(event.fired_at));
             }
         }
-        if of_another {
-            let old = std::mem::replace(&mut self.turn.prompt_id, event.facts.prompt_id.clone());
-            self.turn.end_prompt(old);
-            self.turn.first_prompt_id = None;
-        }
+        let old = self.turn.take_name(event.facts.prompt_id.clone());
+        self.turn.end_prompt(old);
+        self.turn.first_prompt_id = None;
+        cut_off
     }
 
     /// Whether a call that has the prompt id of a turn that seemed to have ended made the main agent work again. A Stop hook of the
@@ -118,9 +123,9 @@ impl Session {
 
     /// Begins the turn of the queued prompts, after the old turn was interrupted. Nothing of the old turn stays open.
     pub(super) fn begin_queued_turn(&mut self, at: Timestamp) {
+        self.end_awaited_agents(at);
         self.main.ledger.clear(self.hook_changed_at);
-        self.turn.empty_queue(at);
-        self.turn.stopped = None;
+        self.turn.begin_from_queue(at);
     }
 
     /// A call or an awaited subagent runs and no need is open: a prompt submitted now is typed ahead.
@@ -212,6 +217,11 @@ impl Session {
         )
     }
 
+    /// Whether the client goes on with its queue, and no hook of that turn was heard yet.
+    fn went_on_with_queue(&self) -> bool {
+        matches!(self.main.rule, Rule::QueueGoesOn | Rule::RegistryNextTurn)
+    }
+
     /// Whether it is a notice of the pause before this turn: the client sends it a minute after a turn has ended.
     pub(super) fn is_notice_of_the_pause_before(&self, event: &Event) -> bool {
         event.kind == EventKind::Notified(Notice::IdlePrompt)
@@ -224,7 +234,13 @@ impl Session {
     /// call belongs to the next turn.
     pub(super) fn trails_its_turn(&self, event: &Event) -> bool {
         use EventKind as K;
+        let prompt = event.facts.prompt_id.as_deref();
         let of_an_ended_turn = match &event.kind {
+            K::ToolEnded { .. } | K::BatchEnded(_) | K::ToolStarted(_) | K::PermissionAsked(_)
+                if self.went_on_with_queue() =>
+            {
+                self.turn.has_ended(prompt)
+            }
             // The client reports no batch after an Esc in a dialog. If one comes, the person has said what to do instead.
             K::BatchEnded(_) if self.main.rule == Rule::RefusedInTerminal => false,
             K::ToolEnded { .. } | K::BatchEnded(_) => {
@@ -235,7 +251,6 @@ impl Session {
                     )
             }
             K::ToolStarted(_) | K::PermissionAsked(_) => {
-                let prompt = event.facts.prompt_id.as_deref();
                 self.was_cut_off() && (prompt.is_none() || self.turn.has_ended(prompt))
             }
             _ => false,

@@ -45,7 +45,7 @@ impl Turn {
 }
 
 impl Session {
-    /// The transcript has a line about the end of a turn.
+    /// The transcript has a line about the end of a turn of this process.
     pub(super) fn turn_marked(&mut self, mark: TurnMark, event: &Event) {
         match HookStop::from_mark(mark, event.fired_at) {
             None => self.interrupt_marked(event),
@@ -69,7 +69,7 @@ impl Session {
     fn is_stopped_beside_an_agent(&self, at: Timestamp) -> bool {
         // With several processes, the subagent may be of another one.
         self.beside.is_empty()
-            && self.works_beside_an_agent()
+            && self.facts().works_beside_an_agent()
             && !self.main.ledger.has_open_call()
             && self.turn.queued.is_empty()
             && self.main.changed_at <= at + DISORDER_MAX
@@ -87,10 +87,10 @@ impl Session {
     }
 
     /// Whether a line of the transcript about the end of a turn could still say something new.
-    pub(crate) fn needs_turn_mark(&self, mark: TurnMark, at: Timestamp) -> bool {
-        let Some(new) = HookStop::from_mark(mark, at) else { return self.needs_interrupt_marker(at) };
+    pub(crate) fn needs_turn_mark(&self, mark: TurnMark, event: &Event) -> bool {
+        let Some(new) = HookStop::from_mark(mark, event.fired_at) else { return self.needs_marker(event) };
         let turns = || std::iter::once(&self.turn).chain(self.beside.iter().map(|process| &process.turn));
-        let is_known = turns().any(|turn| turn.hook_stop.is_some_and(|stop| stop.at >= at));
+        let is_known = turns().any(|turn| turn.hook_stop.is_some_and(|stop| stop.at >= new.at));
         // The hook of a blocked prompt may arrive after the line about it. A Stop that was heard says more than such a line.
         let may_be_news = |turn: &Turn| match new.blocked_prompt {
             true => turn.started_at.is_none_or(|began| !new.is_before(began)),

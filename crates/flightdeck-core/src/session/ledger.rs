@@ -95,6 +95,10 @@ impl Ledger {
     pub fn has_open_call(&self) -> bool {
         !self.calls.is_empty()
     }
+    /// When the open calls that started a subagent began, the oldest first.
+    pub fn agent_calls(&self) -> impl Iterator<Item = Timestamp> {
+        self.calls.iter().filter(|call| call.tool.starts_agent()).map(|call| call.fired_at)
+    }
     pub fn newest_call(&self) -> Option<&ToolUse> {
         self.calls.iter().max_by_key(|c| c.fired_at).map(|c| &c.tool)
     }

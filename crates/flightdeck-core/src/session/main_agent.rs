@@ -27,6 +27,9 @@ pub struct MainAgent {
     /// Flightdeck's hooks went away at this time, during this turn. Its end may not be reported.
     #[serde(default)]
     pub away_since: Option<Timestamp>,
+    /// Digests of the prompts that it has scheduled. The client sends them as if a person had typed them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scheduled: Vec<u64>,
     /// When it last began to work after a rest, however often its activity has changed since. `None` while it rests.
     #[serde(default)]
     pub works_since: Option<Timestamp>,
@@ -44,11 +47,12 @@ impl MainAgent {
             guessed_after: None,
             hooks_reach_us: false,
             away_since: None,
+            scheduled: Vec::new(),
             works_since: None,
         }
     }
 
-    /// Working, according to the registry alone.
+    /// Working, and no hook says on what. A hook that fired before the trigger may still say it.
     pub(super) fn guess(&mut self, trigger: Trigger, rule: Rule) {
         let before = self.changed_at;
         self.move_to(AgentState::Working(Activity::Thinking { after_tool: false }), rule, trigger);

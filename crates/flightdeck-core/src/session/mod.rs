@@ -16,6 +16,7 @@ mod event_order;
 mod failure;
 mod growth;
 mod hook_stop;
+mod interrupt;
 pub mod ledger;
 mod main_agent;
 mod note_kind;

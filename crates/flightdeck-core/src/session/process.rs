@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::agent::{AgentState, IdleReason};
 use super::child::Child;
 use super::failure::Failure;
+use super::ledger::within_a_moment;
 use super::main_agent::MainAgent;
 use super::registry_view::RegistryView;
 use super::seat::Seat;
@@ -23,6 +24,7 @@ use crate::ids::{AgentId, HostId};
 use crate::log::event::{Background, Event, EventKind};
 use crate::rules::Rule;
 use crate::time::Timestamp;
+use crate::wire::registry::ClientStatus;
 
 /// What belongs to one process of a session. Title, prompts, to-dos and numbers belong to the conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,6 +55,17 @@ pub struct Process {
     pub asks: Vec<Ask>,
     #[serde(default)]
     pub intent: Option<TurnIntent>,
+}
+
+/// The facts of one process that decide which process a line of the transcript is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ProcessFacts<'a> {
+    pub(super) main: &'a MainAgent,
+    pub(super) children: &'a BTreeMap<AgentId, Child>,
+    pub(super) turn: &'a Turn,
+    pub(super) registry: Option<&'a RegistryView>,
+    pub(super) asks: &'a [Ask],
+    pub(super) hook_changed_at: Timestamp,
 }
 
 /// A process that no longer holds the session. Its late hooks must not bring it back.
@@ -134,17 +147,23 @@ impl Process {
         }
     }
 
+    pub(super) fn facts(&self) -> ProcessFacts<'_> {
+        ProcessFacts {
+            main: &self.main,
+            children: &self.children,
+            turn: &self.turn,
+            registry: self.registry.as_ref(),
+            asks: &self.asks,
+            hook_changed_at: self.hook_changed_at,
+        }
+    }
+
     pub(super) fn urgency(&self) -> ProcessUrgency {
         ProcessUrgency::new(&self.shown, &self.turn, &self.seat)
     }
 
     pub(super) fn is_in_a_turn(&self) -> bool {
         is_in_a_turn(&self.main, &self.children)
-    }
-
-    /// Whether a hook without a pid is about a call, a subagent or a turn of this process.
-    pub(super) fn is_concerned_by(&self, event: &Event) -> bool {
-        is_concerned(&self.main, &self.children, &self.turn, event)
     }
 }
 
@@ -154,22 +173,49 @@ pub(super) fn is_in_a_turn(main: &MainAgent, children: &BTreeMap<AgentId, Child>
     main.state.is_working() || asks()
 }
 
-pub(super) fn is_concerned(
-    main: &MainAgent,
-    children: &BTreeMap<AgentId, Child>,
-    turn: &Turn,
-    event: &Event,
-) -> bool {
-    let prompt = event.facts.prompt_id.as_ref();
-    let has_call = match &event.kind {
-        EventKind::ToolStarted(tool) | EventKind::PermissionAsked(tool) => main.ledger.is_open(tool),
-        EventKind::ToolEnded { tool, .. } => main.ledger.is_open(tool),
-        EventKind::BatchEnded(calls) => calls.iter().any(|tool| main.ledger.is_open(tool)),
-        _ => false,
-    };
-    has_call
-        || event.agent_id.as_ref().is_some_and(|id| children.contains_key(id))
-        || (prompt.is_some() && turn.prompt_id.as_ref() == prompt)
+/// How well a process fits a hook that does not say which process sent it. The best is the greatest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum SenderFit {
+    /// It waits for a person, so it sends nothing.
+    Blocked,
+    /// It works, and the hook begins a turn; or it rests, and the hook is of a running turn.
+    Unlikely,
+    Likely,
+    /// Its registry entry became busy a moment ago, and no hook said why.
+    JustBusy,
+}
+
+impl ProcessFacts<'_> {
+    /// Whether a hook without a pid is about a call, a subagent or a turn of this process.
+    pub(super) fn is_concerned_by(&self, event: &Event) -> bool {
+        let ledger = &self.main.ledger;
+        let prompt = event.facts.prompt_id.as_ref();
+        let has_call = match &event.kind {
+            EventKind::ToolStarted(tool) | EventKind::PermissionAsked(tool) => ledger.is_open(tool),
+            EventKind::ToolEnded { tool, .. } => ledger.is_open(tool),
+            EventKind::BatchEnded(calls) => calls.iter().any(|tool| ledger.is_open(tool)),
+            _ => false,
+        };
+        has_call
+            || event.agent_id.as_ref().is_some_and(|id| self.children.contains_key(id))
+            || (prompt.is_some() && self.turn.prompt_id.as_ref() == prompt)
+    }
+
+    pub(super) fn may_have_sent(&self, event: &Event) -> SenderFit {
+        let begins = matches!(event.kind, EventKind::Prompted { .. });
+        let works = self.main.state.is_working();
+        let just_busy = self.registry.is_some_and(|view| {
+            view.status == ClientStatus::Busy && within_a_moment(view.status_at, event.fired_at)
+        });
+        let agent_asks = || self.children.values().any(|child| child.ledger.is_blocked());
+        match () {
+            // The dialog of a subagent covers the prompt box, but the main agent works on.
+            () if self.main.ledger.is_blocked() || begins && agent_asks() => SenderFit::Blocked,
+            () if begins && !works && just_busy => SenderFit::JustBusy,
+            () if begins != works => SenderFit::Likely,
+            () => SenderFit::Unlikely,
+        }
+    }
 }
 
 /// The order of the processes of one session; the least is shown. First a process that waits for a person, then a failure,

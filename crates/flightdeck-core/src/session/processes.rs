@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 use std::mem::swap;
 
 use super::agent::AgentState;
-use super::process::{PastProcess, Process, ProcessName, ProcessUrgency, is_concerned};
+use super::event_order::is_sign_of_work;
+use super::process::{PastProcess, Process, ProcessFacts, ProcessName, ProcessUrgency};
 use super::registry_view::RegistryView;
 use super::seat::Seat;
 use super::show::same_to_a_person;
@@ -16,11 +17,11 @@ use super::shown::{Shown, StateReason, Transition, Trigger};
 use super::state::Session;
 use super::state_history::StateHistory;
 use super::state_name::StateName;
-use super::turn::HookStop;
+use super::turn::{HookStop, TurnOfPrompt};
 use crate::approval::ask::Ask;
 use crate::ids::AskId;
 use crate::limits::{ASKS_MAX, DISORDER_MAX, PAST_PROCESSES_MAX, PROCESSES_MAX, SETTLE};
-use crate::log::event::{EndReason, Event, EventKind, StartSource};
+use crate::log::event::{CommonFacts, EndReason, Event, EventKind, StartSource};
 use crate::log::record::Source;
 use crate::rules::{FoldSettings, Rule};
 use crate::time::Timestamp;
@@ -95,10 +96,11 @@ impl Session {
         if let EventKind::Answered { ask_id, .. } | EventKind::HoldEnded { ask_id, .. } = &event.kind {
             return self.owner_of_ask(ask_id);
         }
-        if let EventKind::TurnMarked(mark) = event.kind
-            && let Some(stop) = HookStop::from_mark(mark, event.fired_at)
-        {
-            return self.owner_of_hook_stop(stop);
+        if let EventKind::TurnMarked(mark) = event.kind {
+            return match HookStop::from_mark(mark, event.fired_at) {
+                Some(stop) => self.owner_of_hook_stop(stop),
+                None => self.owner_of_interrupt(event),
+            };
         }
         // What the person did and what the transcript says is about the conversation.
         if matches!(event.source, Source::User | Source::Transcript) {
@@ -122,21 +124,86 @@ impl Session {
     /// The transcript does not name the process whose turn a hook ended. Just before the client writes the line, it fires the hooks
     /// of that turn.
     fn owner_of_hook_stop(&self, stop: HookStop) -> Owner {
-        let shown = (Owner::Shown, &self.turn, self.hook_changed_at);
-        let beside = self.beside.iter().enumerate();
-        let beside = beside.map(|(n, process)| (Owner::Beside(n), &process.turn, process.hook_changed_at));
-        let running = std::iter::once(shown).chain(beside).filter(|(_, turn, _)| turn.may_end_by(stop));
-        let newest = running.filter(|(.., changed_at)| *changed_at <= stop.at + DISORDER_MAX);
-        newest.max_by_key(|(.., changed_at)| *changed_at).map_or(Owner::Shown, |(owner, ..)| owner)
+        let running = self.all_facts().filter(|(_, facts)| facts.turn.may_end_by(stop));
+        let newest = running.filter(|(_, facts)| facts.hook_changed_at <= stop.at + DISORDER_MAX);
+        newest.max_by_key(|(_, facts)| facts.hook_changed_at).map_or(Owner::Shown, |(owner, _)| owner)
     }
 
-    /// A hook over HTTP does not say which process sent it.
+    /// An interrupt marker names a prompt, and no process. If no process knows the prompt, the marker is of the client that became
+    /// idle at that moment, or of the only one that a subagent keeps busy.
+    fn owner_of_interrupt(&self, event: &Event) -> Owner {
+        let at = event.fired_at;
+        let knows = |prompt: &Option<String>, facts: &ProcessFacts<'_>| {
+            prompt.as_deref().is_some_and(|id| facts.turn.of_prompt(id) != TurnOfPrompt::Unknown)
+        };
+        // A marker of a turn that a queue followed names that turn by its place in the file, which other processes write too.
+        let CommonFacts { prompt_id, next_prompt_id, .. } = &event.facts;
+        let followed = |facts: &ProcessFacts<'_>| {
+            next_prompt_id.is_none() || !facts.turn.queued.is_empty() || facts.turn.unnamed
+        };
+        let of_next = self.all_facts().find(|(_, facts)| knows(next_prompt_id, facts));
+        let known = || self.all_facts().find(|(_, facts)| knows(prompt_id, facts) && followed(facts));
+        let queued = || self.all_facts().find(|(_, facts)| next_prompt_id.is_some() && followed(facts));
+        if let Some((owner, _)) = of_next.or_else(known).or_else(queued) {
+            return owner;
+        }
+        let became_idle = |(owner, facts): (Owner, ProcessFacts<'_>)| {
+            let view = facts.registry.filter(|view| view.status.is_idle())?;
+            Some(((view.status_at - at).0.abs(), owner)).filter(|(apart, _)| *apart <= DISORDER_MAX.0)
+        };
+        if let Some((_, owner)) = self.all_facts().filter_map(became_idle).min_by_key(|(apart, _)| *apart) {
+            return owner;
+        }
+        let is_kept_busy =
+            |facts: &ProcessFacts<'_>| facts.works_beside_an_agent() && facts.main.changed_at <= at;
+        let mut kept_busy = self.all_facts().filter(|(_, facts)| is_kept_busy(facts));
+        match (kept_busy.next(), kept_busy.next()) {
+            (None, _) => Owner::Shown,
+            (Some((owner, _)), None) => owner,
+            // It could be of either.
+            (Some(_), Some(_)) => Owner::Outsider,
+        }
+    }
+
+    pub(super) fn facts(&self) -> ProcessFacts<'_> {
+        ProcessFacts {
+            main: &self.main,
+            children: &self.children,
+            turn: &self.turn,
+            registry: self.registry.as_ref(),
+            asks: &self.asks,
+            hook_changed_at: self.hook_changed_at,
+        }
+    }
+
+    fn all_facts(&self) -> impl Iterator<Item = (Owner, ProcessFacts<'_>)> {
+        let beside = self.beside.iter().enumerate();
+        let beside = beside.map(|(n, process)| (Owner::Beside(n), process.facts()));
+        std::iter::once((Owner::Shown, self.facts())).chain(beside)
+    }
+
+    /// Whether an interrupt marker could still say something new about its process.
+    pub(super) fn needs_marker(&self, event: &Event) -> bool {
+        let owner = self.owner_of_interrupt(event);
+        self.all_facts().any(|(other, facts)| other == owner && facts.needs_marker(event))
+    }
+
+    /// A hook over HTTP does not say which process sent it. Without a process that it concerns, it is of the one that could have sent
+    /// it: a process that waits for a person sends nothing, a prompt begins a turn of a process at rest, and everything else is of one
+    /// that works.
     fn owner_of_unnamed(&self, event: &Event) -> Owner {
-        if self.shown_is_concerned_by(event) {
+        if let Some((owner, _)) = self.all_facts().find(|(_, facts)| facts.is_concerned_by(event)) {
+            return owner;
+        }
+        let is_of_a_turn = matches!(event.kind, EventKind::Prompted { .. }) || is_sign_of_work(&event.kind);
+        if event.agent_id.is_some() || event.source != Source::Hook || !is_of_a_turn {
             return Owner::Shown;
         }
-        let beside = self.beside.iter().position(|process| process.is_concerned_by(event));
-        beside.map_or(Owner::Shown, Owner::Beside)
+        let fit = |(owner, facts): (Owner, ProcessFacts<'_>)| (facts.may_have_sent(event), owner);
+        // Of equally good ones the first, which is the shown one.
+        let fits: Vec<_> = self.all_facts().map(fit).collect();
+        let best = fits.iter().map(|(fit, _)| *fit).max();
+        fits.iter().find(|(fit, _)| Some(*fit) == best).map_or(Owner::Shown, |(_, owner)| *owner)
     }
 
     fn owner_if_unknown(&self, name: ProcessName<'_>, event: &Event) -> Owner {
@@ -330,10 +397,6 @@ impl Session {
 
     pub(super) fn urgency(&self) -> ProcessUrgency {
         ProcessUrgency::new(&self.shown, &self.turn, &self.seat)
-    }
-
-    pub(super) fn shown_is_concerned_by(&self, event: &Event) -> bool {
-        is_concerned(&self.main, &self.children, &self.turn, event)
     }
 }
 

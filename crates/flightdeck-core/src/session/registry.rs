@@ -13,8 +13,8 @@ use super::ledger::Need;
 use super::registry_view::RegistryView;
 use super::shown::Trigger;
 use super::state::Session;
-use crate::approval::resolution::NeedKind;
-use crate::limits::{BUSY_AFTER_STOP, SETTLE};
+use crate::approval::resolution::{AskOutcome, NeedKind};
+use crate::limits::{BUSY_AFTER_STOP, DISORDER_MAX, SETTLE};
 use crate::log::event::Event;
 use crate::log::record::Source;
 use crate::rules::Rule;
@@ -29,7 +29,7 @@ impl Session {
         if self.main.state.is_ended() && !self.revives(report) {
             return false;
         }
-        let began_anew = self.starts_queued_turn(report);
+        let began_anew = self.begins_anew(report);
         let view = RegistryView {
             began_anew,
             status: report.status.clone(),
@@ -60,21 +60,19 @@ impl Session {
         self.confirms_shown_state(&view)
     }
 
-    /// Whether the client has ended a turn since the last entry and begun the next one from its queue. Between the two turns
-    /// it was idle, perhaps too briefly to be read. A repeated entry has the same `status_at` and does not count.
-    fn starts_queued_turn(&self, report: &RegistryReport) -> bool {
+    /// Whether the client has begun something anew since the last entry: the next turn from its queue, or another dialog. In
+    /// between it was idle or busy, perhaps too briefly to be read. A repeated entry has the same `status_at` and does not count.
+    fn begins_anew(&self, report: &RegistryReport) -> bool {
         let Some(last) = &self.registry else { return false };
-        if report.status != ClientStatus::Busy || report.status_at <= last.status_at {
-            return false;
-        }
-        let idle = matches!(last.status, ClientStatus::Idle | ClientStatus::Shell);
         let since_a_hook = last.status_at > self.hook_changed_at;
-        match last.status {
-            _ if idle => since_a_hook,
-            // Busy twice in a row. Without a queue, a dialog may have been opened and closed in between.
-            ClientStatus::Busy => !self.turn.queued.is_empty(),
-            _ => false,
-        }
+        report.status_at > last.status_at
+            && match (&last.status, &report.status) {
+                (ClientStatus::Idle | ClientStatus::Shell, ClientStatus::Busy) => since_a_hook,
+                // Busy twice in a row. Without a queue, a dialog may have been opened and closed in between.
+                (ClientStatus::Busy, ClientStatus::Busy) => !self.turn.queued.is_empty(),
+                (ClientStatus::Waiting(_), ClientStatus::Waiting(_)) => true,
+                _ => false,
+            }
     }
 
     /// Whether the entry shows that a session, which counts as ended, is alive.
@@ -98,12 +96,13 @@ impl Session {
         let is_older = view.status_at <= self.hook_changed_at
             && !self.is_refusal_before_our_answer(&view)
             && !self.is_before_a_late_call(&view);
-        if due < view.heard_at + SETTLE || is_older {
+        // A client that was killed leaves its last entry behind.
+        if due < view.heard_at + SETTLE || is_older || self.main.state.is_ended() {
             return;
         }
-        let how = self.outcome_unless_away(closed_by_registry(&view.status));
-        self.apply_status(&view);
-        self.close_asks(how, None, trigger_of(&view));
+        let was_away = self.main.away_since.is_some();
+        let how = self.apply_status(&view);
+        self.close_asks(if was_away { AskOutcome::ClosedWhileAway } else { how }, None, trigger_of(&view));
         self.show(trigger_of(&view), self.confirms_shown_state(&view));
     }
 
@@ -135,12 +134,29 @@ impl Session {
         }
     }
 
-    fn apply_status(&mut self, view: &RegistryView) {
+    /// Returns how the asks ended whose needs it closed.
+    fn apply_status(&mut self, view: &RegistryView) -> AskOutcome {
+        let how = closed_by_registry(&view.status);
         match view.status {
             ClientStatus::Idle | ClientStatus::Shell => self.client_is_idle(view),
+            ClientStatus::Busy if self.is_in_next_turn(view) => {
+                self.begin_queued_turn(view.status_at);
+                self.children.values_mut().for_each(|c| c.ledger.close_needs());
+                self.main.move_to(thinking(), Rule::RegistryNextTurn, trigger_of(view));
+                return AskOutcome::RefusedInTerminal;
+            }
             ClientStatus::Busy => self.client_is_busy(view),
             ClientStatus::Waiting(what) => self.client_waits(what, view),
         }
+        how
+    }
+
+    /// Whether the client has left the turn and works on the next one, from its queue.
+    fn is_in_next_turn(&self, view: &RegistryView) -> bool {
+        view.began_anew
+            && self.main.state.is_working()
+            && self.main.hooks_reach_us
+            && (self.main.ledger.has_open_call() || !self.turn.queued.is_empty())
     }
 
     fn client_is_idle(&mut self, view: &RegistryView) {
@@ -198,15 +214,6 @@ impl Session {
     }
 
     fn client_is_busy(&mut self, view: &RegistryView) {
-        let was_at_work = self.main.state.is_working() && self.main.hooks_reach_us;
-        if view.began_anew
-            && was_at_work
-            && (self.main.ledger.has_open_call() || !self.turn.queued.is_empty())
-        {
-            self.begin_queued_turn(view.status_at);
-            self.children.values_mut().for_each(|c| c.ledger.close_needs());
-            return self.main.move_to(thinking(), Rule::RegistryNextTurn, trigger_of(view));
-        }
         if self.foremost_need().is_some() {
             let asked = self.main.ledger.is_blocked() && !self.is_about_an_agent();
             self.main.ledger.close_needs();
@@ -227,11 +234,22 @@ impl Session {
                 }
             };
             self.main.move_to(to, Rule::RegistryAnswered, trigger_of(view));
+        } else if self.goes_on_after_idle(view) || self.works_since_refusal(view) {
+            self.turn.begin_from_queue(view.status_at);
+            self.turn.open = true;
+            self.main.guess(trigger_of(view), Rule::RegistryNextTurn);
         } else if matches!(self.main.state, AgentState::Idle(_)) && !self.is_about_an_agent() {
             self.main.hooks_reach_us = false;
             self.begin_unheard_turn(view.status_at);
             self.main.guess(trigger_of(view), Rule::RegistryBusy);
         }
+    }
+
+    /// Whether the client works on its queue again, although the idle entry between the two turns lasted long enough to count.
+    fn goes_on_after_idle(&self, view: &RegistryView) -> bool {
+        self.main.rule == Rule::RegistryInterrupted
+            && self.turn.queue_taken_at >= self.main.changed_at
+            && view.status_at <= self.turn.queue_taken_at + DISORDER_MAX
     }
 
     /// No hook reported this turn. What is known about the turn before, and its last message, says nothing about it.
@@ -249,7 +267,17 @@ impl Session {
         at_rest && newest_running(&self.children).is_some()
     }
 
+    /// Whether the client has left the dialog that it showed before. Where our hooks are away, no other fact says so.
+    fn has_left_a_dialog(&self, view: &RegistryView) -> bool {
+        let left =
+            |opened_at: Timestamp| opened_at < view.busy_at || view.began_anew && opened_at < view.status_at;
+        self.main.away_since.is_some() && self.foremost_need().is_some_and(|need| left(need.opened_at))
+    }
+
     fn client_waits(&mut self, what: WaitingFor, view: &RegistryView) {
+        if self.has_left_a_dialog(view) {
+            self.client_is_busy(view);
+        }
         if what == WaitingFor::Dialog {
             // The person may end a background shell in a menu. No hook says so, and the registry counts no shells.
             self.background.shells_min = self.background.shells_min.min(1);

@@ -17,8 +17,8 @@ pub struct RegistryView {
     pub seq: u64,
     /// When the client was last busy. A prompt that opened before that was answered, however briefly the client worked.
     pub busy_at: Timestamp,
-    /// The client became busy again without an entry in between, or after an idle entry that did not last. What it did before has
-    /// ended.
+    /// The client became busy again without an entry in between, or after an idle entry that did not last; or it waits again, with
+    /// a newer time. What it did before has ended.
     #[serde(default)]
     pub began_anew: bool,
 }

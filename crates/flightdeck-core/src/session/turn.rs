@@ -26,6 +26,9 @@ pub struct Turn {
     /// The id before that, if a prompt with another id was typed ahead: the turn has both.
     #[serde(default)]
     pub first_prompt_id: Option<String>,
+    /// It began from the queue, and no event has named its prompt yet. `prompt_id` is of the turn before, which is over.
+    #[serde(default)]
+    pub unnamed: bool,
     /// How the turn ended, if its own hook reported it.
     pub stopped: Option<IdleReason>,
     /// A hook reported the start of a tool or a request in this turn. Without one, the registration may have no such hooks, and a
@@ -54,6 +57,16 @@ pub struct Turn {
     pub absorbs_at: Timestamp,
 }
 
+/// Which turn of a process a prompt id names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TurnOfPrompt {
+    Current,
+    /// A turn that has ended.
+    Over,
+    /// None that is known.
+    Unknown,
+}
+
 /// A line of the transcript which says that a hook of the person stopped something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookStop {
@@ -77,6 +90,29 @@ impl Turn {
             self.ended_prompts.pop_front();
         }
         self.ended_prompts.push_back(prompt);
+    }
+
+    /// The client took its queue out for a turn of its own. Its first event will name it.
+    pub(super) fn begin_from_queue(&mut self, at: Timestamp) {
+        self.empty_queue(at);
+        self.stopped = None;
+        self.end_prompt(self.prompt_id.clone());
+        self.unnamed = true;
+    }
+
+    /// An event names the prompt of the turn. Returns the name that it had.
+    pub(super) fn take_name(&mut self, prompt: Option<String>) -> Option<String> {
+        self.unnamed = false;
+        std::mem::replace(&mut self.prompt_id, prompt)
+    }
+
+    pub(super) fn of_prompt(&self, prompt: &str) -> TurnOfPrompt {
+        let is = |id: &Option<String>| id.as_deref() == Some(prompt);
+        match () {
+            () if self.has_ended(Some(prompt)) => TurnOfPrompt::Over,
+            () if is(&self.prompt_id) || is(&self.first_prompt_id) => TurnOfPrompt::Current,
+            () => TurnOfPrompt::Unknown,
+        }
     }
 
     /// The turn with this prompt goes on, although it seemed to have ended.

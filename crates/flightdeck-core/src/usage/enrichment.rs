@@ -14,7 +14,6 @@ use crate::limits::{
     ENDED_TASKS_MAX, FILES_COUNTED_MAX, FILES_TOUCHED_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX, QUEUE_MAX,
     TODOS_MAX,
 };
-use crate::log::from_transcript::TurnMark;
 use crate::log::todo::Todo;
 use crate::text;
 use crate::time::{Millis, Timestamp};
@@ -76,6 +75,13 @@ pub struct Enrichment {
     pub queue_at: Option<Timestamp>,
     /// When the newest interrupt marker was written.
     pub interrupted_at: Option<Timestamp>,
+    /// The prompt that it interrupted.
+    pub(super) interrupted_prompt: Option<String>,
+    /// The prompt that the client had already taken out of its queue when it wrote the marker.
+    pub(super) next_prompt: Option<String>,
+    /// The newest prompt in the file, and digests of the ids of the newest ones.
+    pub(super) newest_prompt: Option<String>,
+    pub(super) newest_prompts: VecDeque<u64>,
     /// When a hook of the person last ended a turn.
     pub stopped_by_hook_at: Option<Timestamp>,
     /// When a hook of the person last blocked a prompt.
@@ -360,16 +366,6 @@ impl Enrichment {
         self.files.len() + self.more_files.len()
     }
 
-    /// The newest line about each way in which a turn ends without a hook of ours, with its time.
-    pub fn turn_marks(&self) -> impl Iterator<Item = (TurnMark, Timestamp)> {
-        let marks = [
-            (TurnMark::StoppedByHook, self.stopped_by_hook_at),
-            (TurnMark::PromptBlocked, self.prompt_blocked_at),
-            (TurnMark::Interrupted, self.interrupted_at),
-        ];
-        marks.into_iter().filter_map(|(mark, at)| Some((mark, at?)))
-    }
-
     pub fn cache_expires_at(&self) -> Option<Timestamp> {
         Some(match self.cache_class? {
             CacheClass::FiveMinutes => self.cache_used_at? + CACHE_LIVES_5M,
@@ -401,6 +397,9 @@ impl Enrichment {
         if matches!(line.kind, LineKind::Enqueued(_) | LineKind::Dequeued | LineKind::Unqueued { .. }) {
             self.queue_at = line.at.or(self.queue_at);
         }
+        if let Some(id) = line.prompt_id.as_deref().filter(|_| line.is_prompt) {
+            self.take_prompt_id(id);
+        }
         match &line.kind {
             LineKind::Assistant { billed, text, cached_for } => {
                 if let Some(text) = text {
@@ -418,7 +417,7 @@ impl Enrichment {
             LineKind::CustomTitle(title) => {
                 self.custom_title = Some(text::one_line(title, CARD_PROMPT_CHARS_MAX));
             }
-            LineKind::Interrupted => self.interrupted_at = self.interrupted_at.max(line.at),
+            LineKind::Interrupted => self.take_interrupt(line),
             LineKind::StoppedByHook => self.stopped_by_hook_at = self.stopped_by_hook_at.max(line.at),
             LineKind::PromptBlocked => self.prompt_blocked_at = self.prompt_blocked_at.max(line.at),
             LineKind::ShellCommand(command) => {

@@ -7,3 +7,4 @@ pub mod price;
 pub mod session_files;
 pub mod status_line;
 pub mod totals;
+mod turn_marks;

@@ -196,6 +196,7 @@ fn activity_label(activity: &Activity) -> String {
         Activity::Tool { label, .. } => label.clone(),
         Activity::Delegating { agent_type } => format!("Running {agent_type} subagent"),
         Activity::Compacting => "Compacting".to_owned(),
+        Activity::Background { agents: 0 } => "Background agents have ended".to_owned(),
         Activity::Background { agents: 1 } => "Waiting on 1 background agent".to_owned(),
         Activity::Background { agents } => format!("Waiting on {agents} background agents"),
     }

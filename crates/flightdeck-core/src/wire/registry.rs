@@ -42,6 +42,13 @@ pub enum ClientStatus {
     Waiting(WaitingFor),
 }
 
+impl ClientStatus {
+    /// No turn runs.
+    pub fn is_idle(&self) -> bool {
+        matches!(self, Self::Idle | Self::Shell)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitingFor {

@@ -8,6 +8,16 @@ pub(crate) fn asks_approval(tool: &str) -> bool {
     tool == "ExitPlanMode"
 }
 
+/// Whether the tool schedules a prompt, which the client sends itself.
+pub(crate) fn schedules_prompt(tool: &str) -> bool {
+    tool == "CronCreate"
+}
+
+/// Whether the tool starts a subagent.
+pub(crate) fn starts_agent(tool: &str) -> bool {
+    matches!(tool, "Agent" | "Task")
+}
+
 /// Whether the tool writes to files of the project. A command may do so too, but its text does not tell.
 pub(crate) fn changes_files(tool: &str) -> bool {
     matches!(tool, "Write" | "Edit" | "MultiEdit" | "NotebookEdit")

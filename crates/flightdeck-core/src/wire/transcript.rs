@@ -16,6 +16,10 @@ pub struct TranscriptLine<'a> {
     pub git_branch: Option<Cow<'a, str>>,
     /// Of a subagent. Older clients wrote such lines into the main file.
     pub sidechain: bool,
+    /// The prompt that the client worked on when it wrote the line.
+    pub prompt_id: Option<Cow<'a, str>>,
+    /// The line is that prompt itself, of a person or of the client.
+    pub is_prompt: bool,
     pub kind: LineKind<'a>,
 }
 
@@ -71,6 +75,7 @@ struct RawLine<'a> {
     message: Option<&'a [u8]>,
     result: Option<&'a [u8]>,
     origin: Option<&'a [u8]>,
+    prompt_id: Option<&'a [u8]>,
     timestamp: Option<&'a [u8]>,
     cwd: Option<&'a [u8]>,
     branch: Option<&'a [u8]>,
@@ -155,6 +160,7 @@ impl<'a> RawLine<'a> {
             b"toolUseResult" => self.result = Some(s.value()?),
             b"origin" => self.origin = Some(s.value()?),
             b"timestamp" => self.timestamp = s.text()?,
+            b"promptId" => self.prompt_id = Some(s.value()?),
             b"cwd" => self.cwd = Some(s.value()?),
             b"gitBranch" => self.branch = Some(s.value()?),
             b"subtype" => self.subtype = s.text()?,
@@ -179,6 +185,8 @@ impl<'a> RawLine<'a> {
             cwd: self.cwd.and_then(string),
             git_branch: self.branch.and_then(string).filter(|b| !b.is_empty()),
             sidechain: self.sidechain,
+            prompt_id: self.prompt_id.and_then(string),
+            is_prompt: self.kind == Some(b"user") && self.source.is_some(),
             kind: self.kind(line).unwrap_or_default(),
         }
     }

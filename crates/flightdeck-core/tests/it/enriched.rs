@@ -259,6 +259,39 @@ fn an_interrupt_marker_is_read_from_either_form_of_its_line() {
     assert_eq!(summary(&[user("4", "why [Request interrupted by user]?")]).known.interrupted_at, None);
 }
 
+/// As a real client writes them. On a call it takes out its queue first, and the marker has the id of the next prompt, whose own line
+/// follows later.
+#[test]
+fn an_interrupt_marker_names_the_prompt_that_was_interrupted() {
+    let prompt = |second: &str, id: &str| {
+        let mut line = user(second, "go");
+        (line["promptId"], line["promptSource"]) = (json!(id), json!("typed"));
+        line
+    };
+    let marker = |second: &str, id: &str| {
+        let mut line = user(second, "[Request interrupted by user for tool use]");
+        line["promptId"] = json!(id);
+        line
+    };
+    let names = |lines: &[Value]| {
+        let summary = summary(lines);
+        let mark = summary.known.turn_marks().next().unwrap();
+        (mark.prompt_id.unwrap_or_default(), mark.next_prompt_id.unwrap_or_default())
+    };
+    let name = |prompt: &str, next: &str| (prompt.to_owned(), next.to_owned());
+    let (first, other) = (prompt("1", "a"), prompt("2", "x"));
+    assert_eq!(names(&[first.clone(), marker("4", "a")]), name("a", ""));
+    assert_eq!(names(&[first.clone(), marker("4", "b")]), name("a", "b"));
+    assert_eq!(names(&[first.clone(), marker("4", "b"), prompt("5", "b"), marker("6", "b")]), name("b", ""));
+    assert_eq!(
+        names(&[first, other, marker("4", "a")]),
+        name("a", ""),
+        "another process writes into the file too"
+    );
+    // Of a client that does not say which lines are prompts.
+    assert_eq!(names(&[user("1", "go"), marker("4", "a")]), name("a", ""));
+}
+
 #[test]
 fn the_lines_of_a_hook_that_ended_a_turn_or_blocked_a_prompt_are_read() {
     let at = at_seconds("4");

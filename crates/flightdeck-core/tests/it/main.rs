@@ -11,6 +11,7 @@ mod no_false_alarm;
 mod notes;
 mod process_properties;
 mod properties;
+mod queue_properties;
 mod registry;
 mod script;
 mod sources;

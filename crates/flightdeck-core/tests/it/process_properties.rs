@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::log::event::Event;
-use flightdeck_core::log::record::Record;
+use flightdeck_core::log::record::{EventId, Record};
 use flightdeck_core::log::{from_hook, from_registry};
 use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::session::state_name::Group;
@@ -25,6 +25,8 @@ enum Act {
     /// The person answers in the terminal, and the call ends.
     Answer,
     Stop,
+    /// `/clear`: the client goes on with another session.
+    Clear,
     Exit,
     Kill,
 }
@@ -33,16 +35,22 @@ enum Act {
 struct Step {
     terminal: usize,
     act: Act,
+    /// Whether the daemon reads the client's registry entry after the act, and whether the entry settles before the next act.
+    entry: Option<Settles>,
 }
+
+type Settles = bool;
 
 const TERMINALS: usize = 3;
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let act = prop_oneof![
         3 => Just(Act::Prompt), 4 => Just(Act::Ask), 2 => Just(Act::Question), 3 => Just(Act::Answer),
-        2 => Just(Act::Stop), 1 => Just(Act::Exit), 1 => Just(Act::Kill),
+        2 => Just(Act::Stop), 1 => Just(Act::Clear), 1 => Just(Act::Exit), 1 => Just(Act::Kill),
     ];
-    prop::collection::vec((0..TERMINALS, act).prop_map(|(terminal, act)| Step { terminal, act }), 1..40)
+    let step = (0..TERMINALS, act, any::<Option<Settles>>());
+    let step = step.prop_map(|(terminal, act, entry)| Step { terminal, act, entry });
+    prop::collection::vec(step, 1..40)
 }
 
 /// What is true of one terminal.
@@ -50,7 +58,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 struct Terminal {
     /// Each client is a process of its own: a terminal that was closed comes back with another pid.
     pid: u32,
+    /// Its client runs and holds the session.
     lives: bool,
+    /// Its client runs and holds another session, after `/clear`.
+    elsewhere: bool,
+    works: bool,
     /// The clients that ran here before.
     before: u32,
     /// The open calls that wait for a person.
@@ -62,26 +74,49 @@ struct Play {
     fleet: Fleet,
     terminals: Vec<Terminal>,
     sent: u64,
+    clock: Timestamp,
     closed: Vec<String>,
 }
 
 impl Play {
     fn new() -> Self {
         let terminals = vec![Terminal::default(); TERMINALS];
-        Self { fleet: Fleet::new(FoldSettings::default()), terminals, sent: 0, closed: Vec::new() }
+        let (fleet, clock) = (Fleet::new(FoldSettings::default()), time(0));
+        Self { fleet, terminals, sent: 0, clock, closed: Vec::new() }
     }
 
-    fn step(&mut self, Step { terminal, act }: Step) {
-        if !self.terminals[terminal].lives {
+    fn step(&mut self, Step { terminal, act, entry }: Step) {
+        self.begin(terminal);
+        self.act(terminal, act);
+        if let Some(settles) = entry {
+            self.registry_entry(terminal);
+            if settles {
+                self.clock = self.clock + SETTLED;
+                let _ = self.fleet.tick(self.clock);
+            }
+        }
+    }
+
+    /// Starts a client, or returns with `/resume` in a client that holds another session.
+    fn begin(&mut self, terminal: usize) {
+        let it = self.terminals[terminal].clone();
+        if it.elsewhere {
+            self.hook_of(terminal, &elsewhere(it.pid), "SessionEnd", json!({"reason": "resume"}));
+        }
+        if !it.lives {
             self.sent += 1;
-            let pid = 100 + self.sent as u32;
+            let pid = if it.elsewhere { it.pid } else { 100 + self.sent as u32 };
             self.terminals[terminal] = Terminal { pid, lives: true, ..Terminal::default() };
             self.hook(terminal, "SessionStart", json!({"source": "resume"}));
         }
+    }
+
+    fn act(&mut self, terminal: usize, act: Act) {
         match act {
             Act::Prompt => {
                 self.hook(terminal, "UserPromptSubmit", json!({"prompt": format!("go {}", self.sent)}));
                 self.terminals[terminal].asks.clear();
+                self.terminals[terminal].works = true;
             }
             Act::Ask => self.ask(terminal, "Bash"),
             Act::Question => self.ask(terminal, "AskUserQuestion"),
@@ -92,6 +127,13 @@ impl Play {
             Act::Stop => {
                 self.hook(terminal, "Stop", json!({}));
                 self.terminals[terminal].asks.clear();
+                self.terminals[terminal].works = false;
+            }
+            Act::Clear => {
+                self.hook(terminal, "SessionEnd", json!({"reason": "clear"}));
+                let pid = self.terminals[terminal].pid;
+                self.hook_of(terminal, &elsewhere(pid), "SessionStart", json!({"source": "clear"}));
+                self.terminals[terminal] = Terminal { pid, elsewhere: true, ..Terminal::default() };
             }
             Act::Exit => {
                 self.hook(terminal, "SessionEnd", json!({"reason": "other"}));
@@ -104,27 +146,61 @@ impl Play {
         }
     }
 
+    /// A client at rest asks only after a prompt.
     fn ask(&mut self, terminal: usize, tool: &str) {
+        if !self.terminals[terminal].works {
+            self.act(terminal, Act::Prompt);
+        }
         let call = format!("{tool}-{}", self.sent);
         self.hook(terminal, "PreToolUse", call_of(&call));
         self.hook(terminal, "PermissionRequest", request_of(&call));
         self.terminals[terminal].asks.push(call);
+        self.terminals[terminal].works = true;
+    }
+
+    /// The entry that a client in this state writes.
+    fn registry_entry(&mut self, terminal: usize) {
+        let it = &self.terminals[terminal];
+        if !it.lives && !it.elsewhere {
+            return;
+        }
+        let session = if it.elsewhere { elsewhere(it.pid) } else { "s".to_owned() };
+        let (status, waiting_for) = match (it.asks.is_empty(), it.works) {
+            (false, _) => ("waiting", "permission prompt"),
+            (true, true) => ("busy", ""),
+            (true, false) => ("idle", ""),
+        };
+        let pid = it.pid;
+        self.forward();
+        let entry = json!({"pid": pid, "procStart": "1", "sessionId": session, "cwd": "/w/api", "status": status,
+            "waitingFor": waiting_for, "statusUpdatedAt": self.clock.as_millis(), "startedAt": time(0).as_millis()});
+        let Value::Object(entry) = entry else { unreachable!() };
+        self.apply(from_registry::record(&entry, EventId(1)).unwrap());
     }
 
     fn hook(&mut self, terminal: usize, name: &str, payload: Value) {
-        self.sent += 1;
-        let record = hook_record(name, payload, self.terminals[terminal].pid, self.sent);
+        self.hook_of(terminal, "s", name, payload);
+    }
+
+    fn hook_of(&mut self, terminal: usize, session: &str, name: &str, payload: Value) {
+        self.forward();
+        let record = hook_record((session, name), payload, self.terminals[terminal].pid, self.clock);
         self.apply(record);
     }
 
     fn gone(&mut self, terminal: usize) {
+        self.forward();
+        self.apply(gone_record(self.terminals[terminal].pid, self.clock));
+    }
+
+    fn forward(&mut self) {
         self.sent += 1;
-        self.apply(gone_record(self.terminals[terminal].pid, self.sent));
+        self.clock = self.clock + Millis(10);
     }
 
     fn apply(&mut self, mut record: Record) {
         (record.seq, record.id.0) = (self.sent, self.sent.into());
-        from_hook::stamp(&mut record, time(self.sent), self.fleet.now());
+        from_hook::stamp(&mut record, self.clock, self.fleet.now());
         for effect in self.fleet.apply(&Event::from_record(&record)) {
             if let Effect::AskClosed(ask) = effect {
                 self.closed.push(ask.tool_input.and_then(|i| Some(i["call"].as_str()?.to_owned())).unwrap());
@@ -143,6 +219,14 @@ impl Play {
     }
 }
 
+/// Longer than a registry entry needs to settle.
+const SETTLED: Millis = Millis(400);
+
+/// The session of a client after `/clear`.
+fn elsewhere(pid: u32) -> String {
+    format!("t{pid}")
+}
+
 fn time(n: u64) -> Timestamp {
     Timestamp::from_millis(NOON) + Millis(n as i64 * 10)
 }
@@ -159,21 +243,22 @@ fn request_of(call: &str) -> Value {
     request
 }
 
-fn hook_record(name: &str, payload: Value, pid: u32, n: u64) -> Record {
+fn hook_record((session, name): (&str, &str), payload: Value, pid: u32, at: Timestamp) -> Record {
     let Value::Object(mut payload) = payload else { unreachable!() };
-    payload.insert("session_id".into(), json!("s"));
+    payload.insert("session_id".into(), json!(session));
     payload.insert("hook_event_name".into(), json!(name));
     let env = Map::from_iter([
         ("pid".into(), json!(pid)),
         ("proc_start".into(), json!("1")),
-        ("fired_at".into(), json!(time(n).to_string())),
+        ("fired_at".into(), json!(at.to_string())),
     ]);
-    script::record(payload, env, n, time(n), Timestamp::default())
+    let mut record = script::record(payload, env, 1, at, Timestamp::default());
+    record.id = EventId(at.as_millis() as u128);
+    record
 }
 
-fn gone_record(pid: u32, n: u64) -> Record {
-    let id = flightdeck_core::log::record::EventId(n.into());
-    from_registry::process_gone(&"s".into(), pid, Some("1"), time(n), id)
+fn gone_record(pid: u32, at: Timestamp) -> Record {
+    from_registry::process_gone(&"s".into(), pid, Some("1"), at, EventId(at.as_millis() as u128))
 }
 
 /// The asks that are open on a card, by their call.
@@ -190,15 +275,15 @@ fn tellings(steps: &[Step]) -> BTreeMap<u32, Vec<Record>> {
     let mut all: BTreeMap<u32, Vec<Record>> = BTreeMap::new();
     let mut terminals: Vec<Terminal> = vec![Terminal::default(); TERMINALS];
     let mut n = 0;
-    for (step, Step { terminal, act }) in steps.iter().enumerate() {
+    for (step, Step { terminal, act, .. }) in steps.iter().enumerate() {
         let it = &mut terminals[*terminal];
         let mut tell = |pid: u32, name: &str, payload: Value| {
             n += 1;
-            all.entry(pid).or_default().push(hook_record(name, payload, pid, n));
+            all.entry(pid).or_default().push(hook_record(("s", name), payload, pid, time(n)));
         };
         if !it.lives {
             let pid = 100 * (*terminal as u32 + 1) + it.before;
-            *it = Terminal { pid, lives: true, before: it.before + 1, asks: Vec::new() };
+            *it = Terminal { pid, lives: true, before: it.before + 1, ..Terminal::default() };
             tell(it.pid, "SessionStart", json!({"source": "resume"}));
         }
         match act {
@@ -216,13 +301,14 @@ fn tellings(steps: &[Step]) -> BTreeMap<u32, Vec<Record>> {
                 }
             }
             Act::Stop => tell(it.pid, "Stop", json!({})),
-            Act::Exit => {
-                tell(it.pid, "SessionEnd", json!({"reason": "other"}));
+            Act::Exit | Act::Clear => {
+                let reason = if *act == Act::Clear { "clear" } else { "other" };
+                tell(it.pid, "SessionEnd", json!({"reason": reason}));
                 it.lives = false;
             }
             Act::Kill => {
                 n += 1;
-                all.entry(it.pid).or_default().push(gone_record(it.pid, n));
+                all.entry(it.pid).or_default().push(gone_record(it.pid, time(n)));
                 it.lives = false;
             }
         }

@@ -1,9 +1,11 @@
 //! What the client's registry does, status by status and state by state, and when its word counts.
 
 use expect_test::{Expect, expect};
+use flightdeck_core::approval::resolution::HoldEnd;
 use flightdeck_core::fleet::Fleet;
+use flightdeck_core::log::approvals::hold_ended_record;
 use flightdeck_core::log::event::Event;
-use flightdeck_core::log::from_transcript::TurnMark;
+use flightdeck_core::log::from_transcript::{TurnMark, TurnMarkLine};
 use flightdeck_core::log::hook_presence::{self, HookPresence};
 use flightdeck_core::log::record::{EventId, Record};
 use flightdeck_core::log::{from_hook, from_registry, from_transcript};
@@ -14,8 +16,9 @@ use serde_json::{Value, json};
 use crate::script::{at_seconds, card, read, tell};
 
 /// Lines as in [`tell`], and `<seconds> registry <status>[:<waitingFor>] [key=value…]`, written when it is read;
-/// `<seconds> hooks gone|back|gone_at_start`; `<seconds> marker`, `<seconds> hook_stop` and `<seconds> prompt_blocked`, lines of a
-/// transcript about the end of a turn.
+/// `<seconds> hooks gone|back|gone_at_start`; `<seconds> marker [<prompt id> [<next prompt id>]]`, `<seconds> hook_stop` and `<seconds> prompt_blocked`,
+/// lines of a transcript about the end of a turn, which are stored only if they say something new; `<seconds> hold_end <why>`, the end
+/// of the oldest hook hold.
 /// Afterwards half a second passes.
 #[track_caller]
 pub(crate) fn check(script: &str, expect: Expect) {
@@ -32,9 +35,14 @@ pub(crate) fn tell_all(fleet: &mut Fleet, script: &str) {
             [when, "registry", status, rest @ ..] => hear(fleet, when, status, rest),
             [when, "gone", pid] => gone(fleet, when, pid),
             [when, "hooks", how] => hooks_seen(fleet, when, how),
-            [when, "marker"] => mark(fleet, when, TurnMark::Interrupted),
-            [when, "hook_stop"] => mark(fleet, when, TurnMark::StoppedByHook),
-            [when, "prompt_blocked"] => mark(fleet, when, TurnMark::PromptBlocked),
+            [when, "marker"] => mark(fleet, when, TurnMark::Interrupted, [None, None]),
+            [when, "marker", prompt] => mark(fleet, when, TurnMark::Interrupted, [Some(prompt), None]),
+            [when, "marker", prompt, next] => {
+                mark(fleet, when, TurnMark::Interrupted, [Some(prompt), Some(next)])
+            }
+            [when, "hook_stop"] => mark(fleet, when, TurnMark::StoppedByHook, [None, None]),
+            [when, "prompt_blocked"] => mark(fleet, when, TurnMark::PromptBlocked, [None, None]),
+            [when, "hold_end", why] => hold_end(fleet, when, why),
             _ => tell(fleet, line),
         }
     }
@@ -79,10 +87,25 @@ fn hooks_seen(fleet: &mut Fleet, when: &str, how: &str) {
     ours(fleet, when, hook_presence::record(seen, EventId(1)));
 }
 
-fn mark(fleet: &mut Fleet, when: &str, mark: TurnMark) {
+fn mark(fleet: &mut Fleet, when: &str, mark: TurnMark, [prompt, next]: [Option<&str>; 2]) {
     let (received, written) = when.split_once('@').unwrap_or((when, when));
-    let record = from_transcript::turn_marked(mark, &"s".into(), at_seconds(written), EventId(1));
-    ours(fleet, received, record);
+    let line = TurnMarkLine {
+        mark,
+        at: at_seconds(written),
+        prompt_id: prompt.map(str::to_owned),
+        next_prompt_id: next.map(str::to_owned),
+    };
+    let record = from_transcript::turn_marked(&line, &"s".into(), EventId(1));
+    if fleet.is_news(&Event::from_record(&record)) {
+        ours(fleet, received, record);
+    }
+}
+
+fn hold_end(fleet: &mut Fleet, when: &str, why: &str) {
+    let ask =
+        fleet.get(&"s".into()).unwrap().all_asks().find(|ask| ask.resolution.is_none()).unwrap().id.clone();
+    let why = HoldEnd::parse(why).unwrap();
+    ours(fleet, when, hold_ended_record(&"s".into(), &ask, why, EventId(1)));
 }
 
 fn ours(fleet: &mut Fleet, when: &str, mut record: Record) {

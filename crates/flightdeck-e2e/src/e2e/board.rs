@@ -53,6 +53,12 @@ pub(super) trait Board {
     /// Starts the daemon again; kills it first if it still runs.
     fn restart(&mut self, lab: &Lab) -> Result<()>;
 
+    /// Sends a signal (`STOP`, `CONT`) to the daemon.
+    fn signal(&self, signal: &str) -> Result<()>;
+
+    /// The daemon's port.
+    fn port(&self) -> Result<u16>;
+
     /// Any other GET route.
     fn get(&self, path: &str) -> Result<Value>;
 
@@ -146,6 +152,14 @@ impl Board for DaemonBoard {
         Ok(())
     }
 
+    fn signal(&self, signal: &str) -> Result<()> {
+        flightdeck_sim::client::signal(self.daemon.pid(), signal)
+    }
+
+    fn port(&self) -> Result<u16> {
+        Ok(self.daemon.addr.port())
+    }
+
     fn get(&self, path: &str) -> Result<Value> {
         self.daemon.api().get_json(path)
     }
@@ -219,6 +233,14 @@ impl Board for Recorder {
 
     fn restart(&mut self, _: &Lab) -> Result<()> {
         bail!("a recorder does not run")
+    }
+
+    fn signal(&self, _: &str) -> Result<()> {
+        bail!("a recorder does not run")
+    }
+
+    fn port(&self) -> Result<u16> {
+        bail!("a recorder does not listen")
     }
 
     fn get(&self, _: &str) -> Result<Value> {

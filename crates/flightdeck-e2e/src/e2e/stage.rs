@@ -152,6 +152,11 @@ impl Stage {
         self.board.kill()
     }
 
+    /// Sends a signal (`STOP`, `CONT`) to the daemon.
+    pub(super) fn signal_daemon(&self, signal: &str) -> Result<()> {
+        self.board.signal(signal)
+    }
+
     pub(super) fn restart(&mut self) -> Result<()> {
         self.board.restart(&self.lab)
     }

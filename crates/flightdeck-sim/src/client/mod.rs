@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::model_api::ModelApi;
 pub use guard::{Unsafe, check_is_isolated};
-pub use tui::Tui;
+pub use tui::{Tui, signal};
 
 /// The client version that all expectations were checked with.
 pub const PINNED: &str = "2.1.325";

@@ -68,7 +68,8 @@ pub(super) fn is_alive(pid: u32) -> bool {
     state.is_ok_and(|o| o.stdout.trim_ascii().first().is_some_and(|c| *c != b'Z'))
 }
 
-pub(super) fn signal(pid: u32, signal: &str) -> Result<()> {
+/// Sends a signal (`TERM`, `STOP`) to a process of the lab.
+pub fn signal(pid: u32, signal: &str) -> Result<()> {
     let status = Command::new("kill").args(["-s", signal, &pid.to_string()]).status()?;
     if !status.success() {
         bail!("cannot send {signal} to {pid}");

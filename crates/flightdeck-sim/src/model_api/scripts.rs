@@ -82,6 +82,8 @@ const PLAN: &str = "# Plan\n\n1. Read the code\n2. Change the code\n3. Run the t
 
 /// Waits until it is killed or its time is over; the client's Bash tool refuses a plain `sleep`.
 const LONG_COMMAND: &str = "timeout 45 tail -f /dev/null; echo slept";
+/// The same, told apart on the screen.
+const OTHER_LONG_COMMAND: &str = "timeout 44 tail -f /dev/null; echo slept again";
 /// Waits until the test creates the file `go`.
 const UNTIL_GO: &str =
     "timeout 90 sh -c 'until test -e go; do timeout 0.1 tail -f /dev/null; done'; echo went";
@@ -156,6 +158,27 @@ fn commands(name: &str) -> Option<Vec<ScriptStep>> {
 fn waits(name: &str) -> Option<Vec<ScriptStep>> {
     Some(match name {
         "sleep" => then(vec![bash(LONG_COMMAND, "Sleep a while")], "Slept."),
+        "sleepagain" => then(vec![bash(OTHER_LONG_COMMAND, "Sleep again")], "Slept again."),
+        // Two calls in one batch: a prompt that is typed during the first one waits while the second one asks.
+        "untilwrite" => then(
+            vec![
+                bash(UNTIL_GO, "Wait for a file"),
+                tool("Write", json!({"file_path": "@CWD@/notes.txt", "content": "alpha\n"})),
+            ],
+            "Waited and wrote.",
+        ),
+        "untilask" => then(
+            vec![bash(UNTIL_GO, "Wait for a file"), tool("AskUserQuestion", question())],
+            "Waited and asked.",
+        ),
+        // A prompt that the client sends itself at the next full minute.
+        "cron" => then(
+            vec![tool(
+                "CronCreate",
+                json!({"cron": "* * * * *", "prompt": "SCRIPT:hello from a schedule", "recurring": false}),
+            )],
+            "Scheduled.",
+        ),
         "until" => then(vec![bash(UNTIL_GO, "Wait for a file")], "It is there."),
         "eleven" => eleven(),
         "slow" => vec![slow()],
@@ -242,6 +265,17 @@ fn agents(name: &str) -> Option<Vec<ScriptStep>> {
             reply(vec![bash(LONG_COMMAND, "Sleep a while")]),
             reply(vec![say("Slept beside an agent.")]),
         ],
+        // The same with a long text instead of a command.
+        "agentandslow" => {
+            vec![reply(vec![agent("Background agent", "SCRIPT:subslow go", "general-purpose", true)]), slow()]
+        }
+        "bgagents" => then(
+            vec![
+                agent("First agent", "SCRIPT:subslow a", "general-purpose", true),
+                agent("Second agent", "SCRIPT:subslow b", "general-purpose", true),
+            ],
+            "Launched two background agents.",
+        ),
         // The same with a command that ends at once.
         "agentandbash" => vec![
             reply(vec![agent("Background agent", "SCRIPT:subslow go", "general-purpose", true)]),

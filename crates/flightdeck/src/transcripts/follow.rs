@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use flightdeck_core::limits::GROWTH_COUNTS_AFTER;
-use flightdeck_core::log::from_transcript::{self, TurnMark};
+use flightdeck_core::log::from_transcript::{self, TurnMark, TurnMarkLine};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::Summary;
 use flightdeck_core::usage::price::PriceTable;
@@ -241,13 +241,13 @@ impl Follower {
     }
 
     /// Reports a line about the end of a turn once. The engine stores it only if it says something new.
-    async fn report_mark(&mut self, id: &SessionId, mark: TurnMark, at: Timestamp) {
+    async fn report_mark(&mut self, id: &SessionId, line: TurnMarkLine) {
         let Some(followed) = self.sessions.get_mut(id) else { return };
-        if followed.marks.get(&mark).is_some_and(|reported| *reported >= at) {
+        if followed.marks.get(&line.mark).is_some_and(|reported| *reported >= line.at) {
             return;
         }
-        followed.marks.insert(mark, at);
-        let record = from_transcript::turn_marked(mark, id, at, clock::fresh_id());
+        followed.marks.insert(line.mark, line.at);
+        let record = from_transcript::turn_marked(&line, id, clock::fresh_id());
         if let Err(error) = self.engine.append_if_news(record).await {
             tracing::warn!(%error, session = %id, "could not store how a turn ended; the card may name another end");
         }
@@ -353,8 +353,8 @@ impl Follower {
         if let Some(at) = live.known().last_at.filter(|at| read && *at - reported_at >= GROWTH_COUNTS_AFTER) {
             self.report_growth(id, &live.main, at).await;
         }
-        for (mark, at) in live.known().turn_marks() {
-            self.report_mark(id, mark, at).await;
+        for line in live.known().turn_marks() {
+            self.report_mark(id, line).await;
         }
         if let Some(followed) = self.sessions.get_mut(id) {
             followed.live = Some(live);

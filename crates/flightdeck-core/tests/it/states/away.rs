@@ -128,6 +128,15 @@ fn an_ask_that_closed_meanwhile_says_so() {
     );
 }
 
+/// The hooks were back before it was answered.
+#[test]
+fn an_ask_whose_call_ran_was_answered() {
+    let answered = format!("{ASKS}\n 3 hooks gone\n 5 hooks back\n 9 registry busy\n 9.3 tick");
+    assert_eq!(resolution(&answered), r#""closed_while_away""#);
+    let ran = format!("{answered}\n 9.4 PostToolUse tool_name=Bash tool_use_id=1 prompt_id=a");
+    assert_eq!(resolution(&ran), r#""answered_in_terminal""#);
+}
+
 #[test]
 fn a_client_that_dies_in_a_dialog_neither_answered_nor_refused() {
     assert_eq!(resolution(&format!("{ASKS} pid=7 proc_start=1\n 9 gone 7@1")), r#""client_died""#);
@@ -225,10 +234,32 @@ fn the_marker_ends_a_turn_beside_a_background_agent_because_the_client_stays_bus
         &format!("{beside}\n 5.2@2.5 marker"),
         expect![[r#"running acting "Bash" · Explore Working "Thinking""#]],
     );
-    // Of two terminals, the marker does not say which one was interrupted.
+    // Of two terminals, only the first one works beside an agent.
     let first = beside.replace("prompt_id=a", "prompt_id=a pid=7 proc_start=1");
     check(
         &format!("{first}\n 4 SessionStart source=resume pid=8 proc_start=2\n 5.2@5 marker"),
-        expect![[r#"running acting "Bash" · Explore Working "Thinking""#]],
+        expect![[r#"needs_you interrupted "You interrupted Bash" · Explore Working "Thinking""#]],
     );
+}
+
+/// The second request opens while the entry between the two has not settled, or was never read.
+#[test]
+fn a_second_request_without_hooks_closes_the_first() {
+    for between in [
+        "9 registry busy\n 9.15 registry waiting:permission~prompt",
+        "9.15 registry waiting:permission~prompt",
+    ] {
+        let script = format!("{ASKS}\n 2.1 registry waiting:permission~prompt\n 4 hooks gone\n {between}");
+        check(&script, expect![[r#"needs_you needs_permission "Permission needed""#]]);
+        assert_eq!(resolution(&script), r#""closed_while_away""#, "{between}");
+        check(
+            &format!("{script}\n 12 registry busy\n 12.1 registry idle"),
+            expect![[r#"needs_you idle "Ended while Flightdeck was away""#]],
+        );
+    }
+    // With hooks, the registry says nothing about a request that a hook reported.
+    let heard = format!(
+        "{ASKS}\n 2.1 registry waiting:permission~prompt\n 9 registry busy\n 9.15 registry waiting:permission~prompt"
+    );
+    assert_eq!(resolution(&heard), "null");
 }

@@ -377,3 +377,88 @@ fn the_background_commands_of_one_terminal_are_not_taken_for_those_of_another() 
     tell_all(&mut fleet, "9 SessionEnd reason=other pid=8 proc_start=2");
     assert_eq!((shows(&fleet).1, card(&fleet, "s").background.shells), (Some(7), 1));
 }
+
+const TWO_IDLE: &str = "0 SessionStart source=startup pid=7 proc_start=1
+     0.1 registry idle
+     0.5 SessionStart source=resume pid=8 proc_start=2
+     0.6 registry idle pid=8 procStart=\"2\"";
+
+/// Without hooks, only the marker tells an interrupted turn from one that ended. It names the prompt, or at least the moment.
+#[test]
+fn an_interrupt_marker_is_of_the_process_that_it_names_or_that_became_idle() {
+    let both = "1 UserPromptSubmit prompt=one prompt_id=a pid=7 proc_start=1
+        1.1 registry busy
+        2 UserPromptSubmit prompt=two prompt_id=b pid=8 proc_start=2
+        2.1 registry busy pid=8 procStart=\"2\"
+        3 hooks gone";
+    let (first, second) = ("registry idle", "registry idle pid=8 procStart=\"2\"");
+    let ends_of = |script: &str| {
+        let mut fleet = after(&[TWO_IDLE, both, script]);
+        let _ = fleet.tick(fleet.now() + flightdeck_core::time::Millis(500));
+        let mut ends: Vec<_> = card(&fleet, "s").processes.iter().map(|p| (p.pid, p.label.clone())).collect();
+        ends.sort();
+        ends.into_iter().map(|(_, label)| label).collect::<Vec<_>>()
+    };
+    let (esc, away) = ("You interrupted", "Ended while Flightdeck was away");
+    for (marker_of_first, marker_of_second) in [("marker a", "marker b"), ("marker", "marker")] {
+        for (script, ends) in [
+            (format!("9 {second}\n 9.3@9 {marker_of_second}\n 12 {first}"), [away, esc]),
+            (format!("9 {first}\n 9.3@9 {marker_of_first}\n 12 {second}"), [esc, away]),
+            (
+                format!("9 {first}\n 9.3@9 {marker_of_first}\n 12 {second}\n 12.3@12 {marker_of_second}"),
+                [esc, esc],
+            ),
+        ] {
+            assert_eq!(ends_of(&script), ends, "{script}");
+        }
+    }
+}
+
+#[test]
+fn esc_beside_an_agent_is_seen_beside_another_terminal_too() {
+    let works = "1 UserPromptSubmit prompt=one prompt_id=a pid=7 proc_start=1
+        1.1 registry busy
+        2.1 SubagentStart agent_id=x agent_type=Explore prompt_id=a pid=7 proc_start=1
+        3 PreToolUse tool_name=Bash tool_use_id=2 prompt_id=a pid=7 proc_start=1";
+    let other = "4 UserPromptSubmit prompt=two prompt_id=b pid=8 proc_start=2
+        4.1 registry busy pid=8 procStart=\"2\"";
+    for (rest, marker) in [("", "6.2@6 marker a"), ("", "6.2@6 marker"), (other, "6.2@6 marker a")] {
+        let fleet = after(&[TWO_IDLE, works, rest, marker]);
+        let labels: Vec<_> = card(&fleet, "s").processes.into_iter().map(|p| (p.pid, p.label)).collect();
+        assert!(labels.contains(&(7, "You interrupted Bash".to_owned())), "{rest}{marker}: {labels:?}");
+    }
+    // Both work beside an agent: a marker that names no prompt could be of either.
+    let both =
+        format!("{other}\n 4.2 SubagentStart agent_id=y agent_type=Plan prompt_id=b pid=8 proc_start=2");
+    let fleet = after(&[TWO_IDLE, works, &both, "6.2@6 marker"]);
+    assert!(card(&fleet, "s").processes.iter().all(|p| !p.label.contains("interrupted")));
+}
+
+#[test]
+fn a_hook_without_a_pid_is_not_of_a_process_that_waits_for_a_person() {
+    let first_asks = "1 UserPromptSubmit prompt=one prompt_id=a pid=7 proc_start=1
+        1.1 registry busy
+        2 PreToolUse tool_name=Bash tool_use_id=a prompt_id=a pid=7 proc_start=1
+        3 PermissionRequest tool_name=Bash prompt_id=a pid=7 proc_start=1
+        3 registry waiting:permission~prompt";
+    let prompt = "5@- UserPromptSubmit prompt=two prompt_id=b";
+    let busy = "5 registry busy pid=8 procStart=\"2\"";
+    let stop = "7@- Stop prompt_id=b\n 7.1 registry idle pid=8 procStart=\"2\"";
+    for turn in [format!("{prompt}\n {busy}"), format!("{busy}\n {prompt}"), prompt.to_owned()] {
+        let fleet = after(&[TWO_IDLE, first_asks, &turn]);
+        assert_eq!(shows(&fleet), (BLOCKED.to_owned(), Some(7)), "{turn}");
+        assert_eq!(card(&fleet, "s").processes[1].label, "Thinking", "{turn}");
+        let fleet =
+            after(&[TWO_IDLE, first_asks, &turn, "6@- PreToolUse tool_name=Read tool_use_id=r prompt_id=b"]);
+        assert_eq!(card(&fleet, "s").processes[1].label, "Read", "{turn}");
+        let fleet = after(&[TWO_IDLE, first_asks, &turn, stop]);
+        assert_eq!(shows(&fleet), (BLOCKED.to_owned(), Some(7)), "{turn}");
+        assert_eq!(card(&fleet, "s").processes[1].label, "Waiting for your next prompt", "{turn}");
+    }
+    // A Stop whose prompt nothing reported is of the process that works, and a prompt of the client that just became busy.
+    let third = "4 SessionStart source=resume pid=9 proc_start=3";
+    let busy = "5 registry busy pid=9 procStart=\"3\"";
+    let fleet = after(&[TWO_IDLE, first_asks, third, busy, prompt]);
+    assert!(labels(&fleet).contains(&"9  Thinking".to_owned()), "{:?}", labels(&fleet));
+    assert!(labels(&fleet).contains(&"8  Ready".to_owned()), "{:?}", labels(&fleet));
+}

@@ -159,6 +159,162 @@ fn a_notice_of_the_client_is_not_queued() {
     assert_eq!(counts(&fleet), (1, Some("one".into()), 0));
 }
 
+/// The first call of a batch runs while a prompt is typed ahead; the second one asks. The queue is absorbed only after the batch.
+const ASKS_WITH_A_QUEUE: &str = r#"
+    0 registry idle
+    1 UserPromptSubmit prompt=one prompt_id=a
+    1.1 registry busy
+    2 PreToolUse tool_name=Bash tool_use_id=1 prompt_id=a tool_input={"command":"one"}
+    2.5 UserPromptSubmit prompt=two prompt_id=a
+    3 PostToolUse tool_name=Bash tool_use_id=1 prompt_id=a
+    3.1 PreToolUse tool_name=Bash tool_use_id=2 prompt_id=a tool_input={"command":"two"}
+    3.2 PermissionRequest tool_name=Bash prompt_id=a tool_input={"command":"two"}
+    3.2 registry waiting:permission~prompt"#;
+
+/// How the only ask ended.
+fn resolution(fleet: &Fleet) -> String {
+    serde_json::to_string(&card(fleet, "s").asks[0].resolution.as_ref().map(|r| r.how)).unwrap()
+}
+
+#[track_caller]
+fn refused_and_gone_on(script: &str) {
+    let fleet = fleet_after(&format!("{script}\n 8 tick"));
+    assert_eq!(read(&card(&fleet, "s")), r#"running thinking "Thinking""#, "{script}");
+    assert_eq!((counts(&fleet).2, resolution(&fleet).as_str()), (0, r#""refused_in_terminal""#), "{script}");
+    check(
+        &format!("{script}\n 9 Stop prompt_id=b\n 9.1 registry idle"),
+        expect![[r#"needs_you idle "Waiting for your next prompt""#]],
+    );
+    check(
+        &format!("{script}\n 8 tick\n 9 registry idle"),
+        expect![[r#"needs_you interrupted "You interrupted""#]],
+    );
+}
+
+/// In whatever order the daemon hears of the end of the hook and of the registry's entries.
+#[test]
+fn after_esc_in_a_dialog_with_a_queue_the_next_turn_runs() {
+    for end in [
+        "6 registry idle\n 6.05 registry busy\n 6.1 hold_end closed",
+        "6 registry idle\n 6.02 hold_end closed\n 6.05 registry busy",
+        "6 hold_end closed\n 6.02 registry busy",
+        "6 hold_end closed\n 6.02@5.99 registry busy",
+        "6 hold_end closed\n 6.02 registry idle\n 6.06 registry busy",
+        "6 registry busy\n 6.2 hold_end closed",
+        "6 hold_end closed",
+    ] {
+        refused_and_gone_on(&format!("{ASKS_WITH_A_QUEUE}\n {end}"));
+    }
+}
+
+#[test]
+fn the_same_without_a_hold_is_seen_by_the_registry_and_by_the_marker() {
+    for end in [
+        "6 registry idle\n 6.05 registry busy",
+        "6 registry idle\n 6.05 registry busy\n 6.4@5.99 marker a",
+        // Without a short idle it looks as if the person had allowed it, until the marker is read.
+        "6 registry busy\n 6.3@5.99 marker a",
+        "6 registry busy\n 6.1@5.99 marker a",
+    ] {
+        refused_and_gone_on(&format!("{ASKS_WITH_A_QUEUE}\n {end}"));
+    }
+    let next = "6.1 PreToolUse tool_name=Read tool_use_id=3 prompt_id=b tool_input={\"file_path\":\"x\"}";
+    for end in [
+        format!("6 registry busy\n {next}"),
+        format!("6 registry busy\n {next}\n 6.3@5.99 marker a"),
+        format!("6 registry busy\n 6.26 tick\n 6.5@5.99 marker a\n {next}"),
+        format!("6 registry busy\n 6.26 tick\n {next}\n 6.5@5.99 marker a"),
+    ] {
+        let fleet = fleet_after(&format!("{ASKS_WITH_A_QUEUE}\n {end}"));
+        assert_eq!(read(&card(&fleet, "s")), r#"running acting "Read: x""#, "{end}");
+        assert_eq!(resolution(&fleet), r#""refused_in_terminal""#, "{end}");
+    }
+}
+
+/// The person took the queue back before, which no hook tells.
+#[test]
+fn after_esc_in_a_dialog_an_idle_client_was_interrupted_although_the_queue_seemed_full() {
+    for end in ["6 registry idle\n 6.02 hold_end closed", "6 hold_end closed\n 6.02@5.99 registry idle"] {
+        check(
+            &format!("{ASKS_WITH_A_QUEUE}\n {end}"),
+            expect![[r#"needs_you interrupted "You interrupted""#]],
+        );
+    }
+}
+
+/// A background agent keeps the client busy: the registry shows neither the end of a turn nor the beginning of the next one.
+const BESIDE_AN_AGENT: &str = r#"
+    0 registry idle
+    1 UserPromptSubmit prompt=one prompt_id=a
+    1.1 registry busy
+    2 PreToolUse tool_name=Agent tool_use_id=1 prompt_id=a tool_input={"description":"x"}
+    2.1 SubagentStart agent_id=x agent_type=Explore prompt_id=a
+    2.2 PostToolUse tool_name=Agent tool_use_id=1 prompt_id=a tool_response={"isAsync":true,"agentId":"x"}
+    2.3 PostToolBatch prompt_id=a tool_calls=[{"tool_use_id":"1","tool_name":"Agent"}]"#;
+const CALL: &str = "3 PreToolUse tool_name=Bash tool_use_id=2 prompt_id=a tool_input={\"command\":\"sleep\"}";
+const NEXT_CALL: &str =
+    "6.05 PreToolUse tool_name=Bash tool_use_id=3 prompt_id=b tool_input={\"command\":\"until\"}";
+
+#[test]
+fn esc_beside_a_background_agent_begins_the_queued_turn() {
+    for works in [CALL, ""] {
+        let esc = format!(
+            "{BESIDE_AN_AGENT}\n {works}\n 4 UserPromptSubmit prompt=two prompt_id=a\n 6.2@6 marker a"
+        );
+        check(&esc, expect![[r#"running thinking "Thinking" · Explore Working "Thinking""#]]);
+        assert_eq!(counts(&fleet_after(&esc)).2, 0, "{works}");
+        // A second Esc ends the queued turn. Its prompt has not been named by any hook, or has.
+        for second in ["10.2@10 marker b", "7 PostToolBatch prompt_id=b\n 10.2@10 marker b\n 10.4@6 marker a"]
+        {
+            check(
+                &format!("{esc}\n {second}"),
+                expect![[r#"needs_you interrupted "You interrupted" · Explore Working "Thinking""#]],
+            );
+        }
+        // The agent's end does not change that turn.
+        check(
+            &format!("{esc}\n 10 SubagentStop agent_id=x agent_type=Explore"),
+            expect![[r#"running thinking "Thinking" · Explore Done "Done""#]],
+        );
+    }
+}
+
+#[test]
+fn a_marker_ends_only_the_turn_that_it_names() {
+    let queued = format!("{BESIDE_AN_AGENT}\n {CALL}\n 4 UserPromptSubmit prompt=two prompt_id=a");
+    for script in [
+        format!("{queued}\n {NEXT_CALL}\n 6.3@6.06 marker a"),
+        // On a call, the client takes out its queue before it writes the marker.
+        format!("{queued}\n {NEXT_CALL}\n 6.3@6.06 marker a b"),
+        format!("{queued}\n 6.1@6.02 marker a b\n {}", NEXT_CALL.replace("6.05", "6.3")),
+        format!(
+            "{queued}\n 6.1@6.02 marker a b\n {}\n 6.5@6.02 marker a b",
+            NEXT_CALL.replace("6.05", "6.3")
+        ),
+    ] {
+        check(&script, expect![[r#"running acting "Bash: until" · Explore Working "Thinking""#]]);
+        check(
+            &format!("{script}\n 10.2@10 marker b"),
+            expect![[r#"needs_you interrupted "You interrupted Bash" · Explore Working "Thinking""#]],
+        );
+    }
+}
+
+#[test]
+fn a_prompt_typed_ahead_in_a_queued_turn_waits_although_no_event_has_named_that_turn() {
+    let esc =
+        format!("{BESIDE_AN_AGENT}\n {CALL}\n 4 UserPromptSubmit prompt=two prompt_id=a\n 6.2@6 marker a");
+    let again = format!("{esc}\n 8 UserPromptSubmit prompt=three prompt_id=b");
+    assert_eq!(counts(&fleet_after(&again)), (3, Some("three".into()), 1));
+    let second = format!("{again}\n 10.2@10 marker b");
+    check(&second, expect![[r#"running thinking "Thinking" · Explore Working "Thinking""#]]);
+    assert_eq!(counts(&fleet_after(&second)).2, 0);
+    check(
+        &format!("{second}\n 12.2@12 marker c"),
+        expect![[r#"needs_you interrupted "You interrupted" · Explore Working "Thinking""#]],
+    );
+}
+
 /// What happens after a number of prompts was queued.
 #[derive(Clone, Copy, Debug)]
 enum Then {

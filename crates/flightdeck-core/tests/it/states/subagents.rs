@@ -4,7 +4,8 @@ use expect_test::expect;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::rules::FoldSettings;
 
-use crate::script::{card, check, tell};
+use crate::registry::tell_all;
+use crate::script::{card, check, read, tell};
 
 #[test]
 fn a_foreground_subagent_delegates_and_its_end_is_thinking() {
@@ -176,4 +177,150 @@ fn the_folder_and_the_mode_of_a_subagent_are_not_those_of_the_session() {
     );
     assert_eq!(card(&fleet, "s").permission_mode.as_deref(), Some("default"));
     assert_eq!(fleet.get(&"s".into()).unwrap().cwd.as_deref(), Some("/w/api"));
+}
+
+/// The turn waits for a foreground agent, which waits for an agent of its own. A background agent works beside them.
+const AWAITED: &str = r#"0 registry idle
+    1 UserPromptSubmit prompt=one prompt_id=a
+    1.1 registry busy
+    2 PreToolUse tool_name=Agent tool_use_id=1 prompt_id=a tool_input={"description":"bg"}
+    2.1 SubagentStart agent_id=b agent_type=Explore prompt_id=a
+    2.2 PostToolUse tool_name=Agent tool_use_id=1 prompt_id=a tool_response={"isAsync":true,"agentId":"b"}
+    2.3 PreToolUse tool_name=Agent tool_use_id=2 prompt_id=a tool_input={"description":"fg"}
+    2.4 SubagentStart agent_id=f agent_type=Plan prompt_id=a
+    2.5 PreToolUse agent_id=f agent_type=Plan tool_name=Agent tool_use_id=3 prompt_id=a tool_input={"description":"n"}
+    2.6 SubagentStart agent_id=n agent_type=Verify prompt_id=a"#;
+
+#[test]
+fn an_agent_that_a_turn_waits_for_ends_when_the_turn_is_cut_off() {
+    let queued = format!("{AWAITED}\n 4 UserPromptSubmit prompt=two prompt_id=a");
+    let next_call = "6.1 PreToolUse tool_name=Bash tool_use_id=9 prompt_id=b";
+    let over = r#"Explore Working "Thinking" · Plan Done "Done" · Verify Done "Done""#;
+    for (script, main) in [
+        (format!("{AWAITED}\n 6.2@6 marker a"), r#"needs_you interrupted "You interrupted""#),
+        (format!("{queued}\n 6.2@6 marker a"), r#"running thinking "Thinking""#),
+        (
+            format!("{queued}\n 6 registry idle\n 6.05 registry busy\n 7 tick"),
+            r#"running thinking "Thinking""#,
+        ),
+        (format!("{queued}\n 6.05 registry busy\n 7 tick"), r#"running thinking "Thinking""#),
+        (format!("{queued}\n {next_call}"), r#"running acting "Bash""#),
+        (format!("{queued}\n {next_call}\n 6.5@6.2 marker a"), r#"running acting "Bash""#),
+    ] {
+        let mut fleet = Fleet::new(FoldSettings::default());
+        tell_all(&mut fleet, &script);
+        assert_eq!(read(&card(&fleet, "s")), format!("{main} · {over}"), "{script}");
+    }
+}
+
+#[test]
+fn a_turn_that_goes_on_leaves_its_agents_running() {
+    let mut fleet = Fleet::new(FoldSettings::default());
+    tell_all(&mut fleet, &format!("{AWAITED}\n 4 UserPromptSubmit prompt=two prompt_id=a\n 8 tick"));
+    assert!(read(&card(&fleet, "s")).contains(r#"Plan Working"#), "typed ahead, and nothing was cut off");
+}
+
+const TWO_IN_BACKGROUND: &str = r#"0 registry idle
+    1 UserPromptSubmit prompt=one prompt_id=a
+    1.1 registry busy
+    2 SubagentStart agent_id=x agent_type=Explore prompt_id=a
+    2.1 SubagentStart agent_id=y agent_type=Plan prompt_id=a
+    3 Stop prompt_id=a background_tasks=[{"id":"x","type":"subagent","status":"running"},{"id":"y","type":"subagent","status":"running"}]"#;
+const X_IS_STOPPED: &str = r#"5 UserPromptSubmit prompt=<task-notification>~x~killed prompt_id=b
+    6 Stop prompt_id=b background_tasks=[{"id":"y","type":"subagent","status":"running"}]"#;
+
+/// The person stopped it in `/tasks`: no SubagentStop is fired.
+#[test]
+fn a_background_agent_that_the_next_stop_does_not_list_has_ended() {
+    crate::registry::check(
+        &format!("{TWO_IN_BACKGROUND}\n {X_IS_STOPPED}"),
+        expect![[
+            r#"running waiting_background "Waiting on 1 background agent" · Explore Done "Done" · Plan Working "Thinking""#
+        ]],
+    );
+    // An agent that started after the list was written, and a list without ids or none at all, say nothing.
+    let working = r#"Explore Working "Thinking" · Plan Working "Thinking""#;
+    for stop in [
+        r#"6 Stop prompt_id=b background_tasks=[{"type":"subagent","status":"running"}]"#,
+        "6 Stop prompt_id=b",
+        r#"6@2.05 Stop prompt_id=b background_tasks=[]"#,
+        r#"6 SubagentStop agent_id=z agent_type=Explore background_tasks=[{"id":"z","type":"subagent","status":"running"}]"#,
+    ] {
+        let mut fleet = Fleet::new(FoldSettings::default());
+        tell_all(&mut fleet, &format!("{TWO_IN_BACKGROUND}\n {stop}"));
+        assert!(read(&card(&fleet, "s")).ends_with(working), "{stop}: {}", read(&card(&fleet, "s")));
+    }
+}
+
+fn outcome_of_first_ask(script: &str) -> String {
+    let mut fleet = Fleet::new(FoldSettings::default());
+    tell_all(&mut fleet, script);
+    serde_json::to_string(&card(&fleet, "s").asks[0].resolution.as_ref().map(|r| r.how)).unwrap()
+}
+
+const X_ASKS: &str = r#"3.5 PreToolUse agent_id=x agent_type=Explore tool_name=Bash tool_use_id=9 prompt_id=a
+    3.6 PermissionRequest agent_id=x agent_type=Explore tool_name=Bash prompt_id=a"#;
+
+#[test]
+fn an_agent_that_ends_while_it_asks_was_not_answered() {
+    for end in [
+        "4 StopFailure agent_id=x agent_type=Explore error=server_error".to_owned(),
+        X_IS_STOPPED.replace("5 UserPromptSubmit prompt=<task-notification>~x~killed prompt_id=b", ""),
+    ] {
+        assert_eq!(
+            outcome_of_first_ask(&format!("{TWO_IN_BACKGROUND}\n {X_ASKS}\n {end}")),
+            r#""agent_ended""#,
+            "{end}"
+        );
+    }
+}
+
+#[test]
+fn when_the_last_background_agent_has_ended_none_is_waited_for() {
+    let failed = "4 StopFailure agent_id=x agent_type=Explore error=server_error
+        4.1 StopFailure agent_id=y agent_type=Plan error=rate_limit";
+    let ended = "4 SubagentStop agent_id=x agent_type=Explore\n 4.1 SubagentStop agent_id=y agent_type=Plan";
+    for end in [failed, ended] {
+        let mut fleet = Fleet::new(FoldSettings::default());
+        tell_all(&mut fleet, &format!("{TWO_IN_BACKGROUND}\n {end}"));
+        let card = card(&fleet, "s");
+        assert_eq!(card.agent_state.label, "Background agents have ended", "{end}");
+        assert_eq!(card.background.agents, 0);
+    }
+    crate::registry::check(
+        &format!("{TWO_IN_BACKGROUND}\n {ended}\n 5 registry idle"),
+        expect![[
+            r#"needs_you idle "Waiting for your next prompt" · Explore Done "Done" · Plan Done "Done""#
+        ]],
+    );
+}
+
+/// The client sends it six seconds after it asked, or later, and does not name the agent.
+#[test]
+fn a_late_notice_of_a_request_that_was_answered_opens_nothing() {
+    let answered = format!(
+        "{TWO_IN_BACKGROUND}\n {X_ASKS}\n 9.7 PostToolUse agent_id=x agent_type=Explore tool_name=Bash tool_use_id=9"
+    );
+    let waits = expect![[
+        r#"running waiting_background "Waiting on 2 background agents" · Explore Working "Thinking" · Plan Working "Thinking""#
+    ]];
+    crate::registry::check(
+        &format!("{answered}\n 9.8 Notification notification_type=permission_prompt"),
+        waits,
+    );
+    let own = "1 UserPromptSubmit prompt=one prompt_id=a
+        1.1 registry busy
+        2 PreToolUse tool_name=Bash tool_use_id=1 prompt_id=a
+        2.1 PermissionRequest tool_name=Bash prompt_id=a
+        2.1 registry waiting:permission~prompt
+        8.1 registry busy";
+    crate::registry::check(
+        &format!("{own}\n 8.6 Notification notification_type=permission_prompt"),
+        expect![[r#"running acting "Bash""#]],
+    );
+    // Much later it is about another request.
+    crate::registry::check(
+        &format!("{own}\n 30 Notification notification_type=permission_prompt"),
+        expect![[r#"needs_you needs_permission "Permission needed""#]],
+    );
 }

@@ -322,3 +322,28 @@ pub(super) fn hold_closed(fleet: &mut Fleet, when: &str) {
     from_hook::stamp(&mut record, at_seconds(when), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
 }
+
+/// The client sends a scheduled prompt as if a person had typed it. The last Stop lists it, or a call has just scheduled it.
+#[test]
+fn a_scheduled_prompt_is_no_prompt_of_a_person() {
+    let stop = |crons: &str| format!("3 Stop prompt_id=1 session_crons=[{crons}]");
+    let cron = r#"{"id":"x","schedule":"*~*~*~*~*","recurring":true,"prompt":"check~the~build"}"#;
+    let call = r#"2 PostToolUse tool_name=CronCreate tool_use_id=c prompt_id=1 tool_input={"cron":"*~*~*~*~*","prompt":"check~the~build"}"#;
+    let fires = "60 UserPromptSubmit prompt=check~the~build prompt_id=2";
+    let prompts = |script: &str| {
+        let mut fleet = Fleet::new(FoldSettings::default());
+        tell(&mut fleet, &format!("1 UserPromptSubmit prompt=watch prompt_id=1\n {script}"));
+        let card = card(&fleet, "s");
+        (read(&card), card.turn_count, card.last_user_message.unwrap())
+    };
+    let by_client = (r#"running thinking "Thinking""#.to_owned(), 1, "watch".to_owned());
+    assert_eq!(prompts(&format!("{}\n {fires}", stop(cron))), by_client);
+    assert_eq!(prompts(&format!("{call}\n {fires}")), by_client);
+    // Another text, and a schedule that was taken back.
+    for typed in [
+        format!("{}\n 60 UserPromptSubmit prompt=check prompt_id=2", stop(cron)),
+        format!("{call}\n {}\n {fires}", stop("")),
+    ] {
+        assert_eq!(prompts(&typed).1, 2, "{typed}");
+    }
+}

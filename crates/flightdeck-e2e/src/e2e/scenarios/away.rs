@@ -108,6 +108,64 @@ pub(super) fn returned_tool(s: &mut Stage) -> Result<()> {
     s.see(&t, "ended, and not by the person", idle().by_registry())
 }
 
+pub(super) fn returned_writing(s: &mut Stage) -> Result<()> {
+    let reloads = Reloads::of_next_client(s)?;
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:writes one")?;
+    t.tui.wait_text("Line 00", SHOWN)?;
+    remove_hooks(s, &t)?;
+    return_hooks(s, &reloads)?;
+    s.see(&t, "it still writes", working().board(&["thinking"]))?;
+    s.lab.api().end_writing();
+    s.must_hear(&t, "Stop", 1)?;
+    s.see(&t, "ended, and was heard", idle())?;
+    s.see_card(&t, "as any turn", |card| card["agent_state"]["label"] == "Waiting for your next prompt")
+}
+
+/// The first request is allowed in the terminal, the second one refused.
+pub(super) fn returned_dialog(s: &mut Stage) -> Result<()> {
+    let reloads = Reloads::of_next_client(s)?;
+    let t = s.open("a")?;
+    let allowed: fn(&Value) -> bool = |card| last_ask_ended(card, "answered_in_terminal");
+    let refused: fn(&Value) -> bool = |card| last_ask_ended(card, "refused_in_terminal");
+    for (prompt, key, was) in [("SCRIPT:bash one", "Enter", allowed), ("SCRIPT:bash two", "Escape", refused)]
+    {
+        s.prompt(&t, prompt)?;
+        s.see(&t, "asks", permission("Bash"))?;
+        remove_hooks(s, &t)?;
+        return_hooks(s, &reloads)?;
+        s.see(&t, "still asks", permission("Bash"))?;
+        s.answer(&t, &[key])?;
+        let end = if key == "Enter" { idle() } else { interrupted() };
+        s.see(&t, &format!("{key} in the terminal"), end)?;
+        s.see_card(&t, "and is known", was)?;
+    }
+    Ok(())
+}
+
+fn last_ask_ended(card: &Value, how: &str) -> bool {
+    let last = card["asks"].as_array().and_then(|asks| asks.last());
+    last.is_some_and(|ask| ask["resolution"]["how"] == how)
+}
+
+/// The second request follows the answer to the first one at once.
+pub(super) fn gone_dialogs(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:twoperm one")?;
+    s.see(&t, "asks", permission("Bash"))?;
+    remove_hooks(s, &t)?;
+    s.answer(&t, &["Enter"])?;
+    t.tui.wait_text("touch p2", SHOWN)?;
+    s.see_card(&t, "another request, and the first is closed", |card| {
+        card["agent_state"]["state"] == "needs_permission"
+            && card["agent_state"]["label"] == "Permission needed"
+            && card["asks"][0]["resolution"]["how"] == "closed_while_away"
+    })?;
+    s.answer(&t, &["Enter"])?;
+    s.see(&t, "allowed and ended unheard", idle().by_registry())?;
+    s.see_card(&t, "and says so", ended_away)
+}
+
 pub(super) fn daemon_down(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:until one")?;

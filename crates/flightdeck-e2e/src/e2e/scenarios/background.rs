@@ -74,6 +74,44 @@ pub(super) fn agent_stopped(s: &mut Stage) -> Result<()> {
     })
 }
 
+/// The list of running agents in the next Stop says which one was stopped.
+pub(super) fn one_agent_stopped(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:bgagents one")?;
+    s.see(&t, "two agents work on", background())?;
+    s.see_card(&t, "two work", |card| states(card) == ["working", "working"])?;
+    stop_in_tasks(s, &t)?;
+    // The client delivers the notice once the list is closed.
+    s.answer(&t, &["Escape"])?;
+    s.must_hear(&t, "UserPromptSubmit", 2)?;
+    s.must_hear(&t, "Stop", 2)?;
+    s.see_card(&t, "one works on", |card| {
+        let mut all = states(card);
+        all.sort_unstable();
+        all == ["done", "working"]
+            && card["background"]["agents"] == 1
+            && card["agent_state"]["state"] == "waiting_background"
+    })?;
+    s.go()?;
+    s.must_hear(&t, "Stop", 3)?;
+    s.see_card(&t, "both are done", |card| states(card) == ["done", "done"] && card["turn_count"] == 1)
+}
+
+/// Longest time to the first full minute, and a while for the client to notice it.
+const NEXT_MINUTE: Duration = Duration::from_secs(150);
+
+pub(super) fn scheduled_prompt(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:cron one")?;
+    s.see(&t, "scheduled", idle())?;
+    t.tui.wait_text("Hello from the stub", NEXT_MINUTE)?;
+    s.must_hear(&t, "Stop", 2)?;
+    s.see(&t, "the scheduled prompt is answered", idle())?;
+    s.see_card(&t, "no person typed it", |card| {
+        card["turn_count"] == 1 && card["last_user_message"] == "SCRIPT:cron one"
+    })
+}
+
 pub(super) fn one_shell_killed(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:bgtwo one")?;

@@ -16,7 +16,7 @@ use crate::e2e::stage::{ClientSeat, DRAWN, Stage};
 
 const SHOWN: Duration = Duration::from_secs(20);
 
-fn agent_works(card: &Value) -> bool {
+pub(super) fn agent_works(card: &Value) -> bool {
     card["sub_agents"][0]["state"] == "working"
 }
 
@@ -25,7 +25,7 @@ fn agent_is_done(card: &Value) -> bool {
 }
 
 /// A background agent and a command of the main agent.
-fn with_agent_beside(s: &mut Stage) -> Result<ClientSeat> {
+pub(super) fn with_agent_beside(s: &mut Stage) -> Result<ClientSeat> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:agentandsleep one")?;
     t.tui.wait_text(r"\$ timeout 45|Sleep a while", SHOWN)?;

@@ -16,6 +16,8 @@ mod odd;
 mod own_hooks;
 mod plugin;
 mod queue;
+mod queue_esc;
+mod suspended;
 mod terminal;
 mod turn;
 mod two_terminals;
@@ -154,10 +156,33 @@ pub(super) static ALL: &[Scenario] = &[
     free("queue_esc_writing", "three prompts typed ahead, Esc while Claude writes", queue::esc_while_writing),
     free("queue_esc_after", "two prompts typed ahead, Esc after they were absorbed", queue::esc_after),
     free("queue_own_turn", "two prompts typed ahead become the next turn", queue::own_turn),
+    taking_hooks(
+        "queue_esc_dialog",
+        "Esc in a dialog with a prompt typed ahead, held and not held",
+        queue_esc::in_dialog,
+    ),
+    free(
+        "queue_esc_beside_agent",
+        "a prompt typed ahead, Esc on a command while a background agent works",
+        queue_esc::beside_agent_in_call,
+    ),
+    free(
+        "queue_esc_agent_write",
+        "a prompt typed ahead, Esc while Claude writes and a background agent works",
+        queue_esc::beside_agent_while_writing,
+    ),
+    free("zz_probe", "x", queue_esc::probe_before_token),
+    free("queue_esc_agent", "a prompt typed ahead, Esc while a foreground agent works", queue_esc::on_agent),
     free("agent_fails", "an agent fails at once", background::fails_early),
     free("agent_fails_late", "an agent fails after some work", background::fails_late),
     free("agents_fail_all", "three agents fail at once", background::fail_all),
     free("agent_stopped", "the person stops a background agent in /tasks", background::agent_stopped),
+    free(
+        "agent_stopped_of_two",
+        "the person stops one of two background agents",
+        background::one_agent_stopped,
+    ),
+    Scenario { slow: true, ..free("cron", "a prompt that Claude scheduled", background::scheduled_prompt) },
     free("shell_killed", "the person kills one of two background commands", background::one_shell_killed),
     free("ctrl_b", "Ctrl-B moves a running command to the background", background::ctrl_b),
     asking("agent_permission_esc", "an agent's request is refused by Esc", background::permission_esc),
@@ -166,6 +191,8 @@ pub(super) static ALL: &[Scenario] = &[
     free("rewind_queue", "/rewind while a command runs and a prompt waits", odd::rewind_over_queue),
     free("menus", "menus over running work", odd::menus),
     free("stopped_client", "the client is stopped by a signal and continued", odd::stopped_client),
+    acting("suspended", "client and daemon stand still in each phase, and go on", suspended::machine),
+    acting("suspended_daemon", "the daemon stands still while the client works on", suspended::daemon),
     asking("deleted_folder", "the session's folder is deleted", odd::deleted_folder),
     Scenario {
         hooks_first: false,
@@ -255,6 +282,13 @@ pub(super) static ALL: &[Scenario] = &[
     acting("hooks_gone_dialog", "the hooks go while a request is open", away::gone_dialog),
     taking_hooks("hooks_gone_esc", "the hooks go, then the person presses Esc", away::gone_esc),
     taking_hooks("hooks_returned", "the hooks go and return while a command runs", away::returned_tool),
+    taking_hooks(
+        "hooks_returned_writing",
+        "the hooks go and return while Claude writes",
+        away::returned_writing,
+    ),
+    acting("hooks_returned_dialog", "the hooks go and return while a request is open", away::returned_dialog),
+    acting("hooks_gone_dialogs", "the hooks go, and two requests follow each other", away::gone_dialogs),
     taking_hooks("daemon_down", "neither hooks nor daemon when the turn ends", away::daemon_down),
     asking("clear", "/clear replaces the session with a new one", context::clear),
     asking("model", "/model switches to another model", context::model),
@@ -385,6 +419,27 @@ pub(super) static ALL: &[Scenario] = &[
         allow_tools: true,
         ..acting("two_queue", "a prompt typed ahead in one of two terminals, then Esc", two_terminals::queue)
     },
+    Scenario {
+        allow_tools: true,
+        ..acting(
+            "two_esc_beside_agent",
+            "Esc in one of two terminals while a background agent works there",
+            two_terminals::esc_beside_agent,
+        )
+    },
+    Scenario {
+        allow_tools: true,
+        ..acting(
+            "two_hooks_gone",
+            "the hooks go while two terminals work; Esc in one, the other ends its turn",
+            two_terminals::hooks_gone,
+        )
+    },
+    acting(
+        "two_http",
+        "a turn in one of two terminals while the other asks, with http hooks",
+        two_terminals::http,
+    ),
     acting("two_clear", "/clear in one of two terminals", two_terminals::clear),
     Scenario {
         hooks_first: false,

@@ -11,7 +11,7 @@ use crate::e2e::stage::{ClientSeat, DRAWN, Stage};
 const SHOWN: Duration = Duration::from_secs(20);
 
 /// Types prompts ahead; waits until each one is on the card, so that they keep their order.
-fn type_ahead(s: &mut Stage, t: &ClientSeat, prompts: &[&str]) -> Result<()> {
+pub(super) fn type_ahead(s: &mut Stage, t: &ClientSeat, prompts: &[&str]) -> Result<()> {
     for prompt in prompts {
         let heard = s.heard(t, "UserPromptSubmit")?;
         t.tui.submit(prompt)?;

@@ -260,3 +260,79 @@ pub(super) fn queue(s: &mut Stage) -> Result<()> {
     s.see(&a, "the queued prompt is answered", idle())?;
     see_on_card(s, &a, "none waits", |card| card["queued_prompts"] == 0)
 }
+
+/// Esc on a command in the first terminal, while a background agent works there. The marker in the transcript names no process.
+pub(super) fn esc_beside_agent(s: &mut Stage) -> Result<()> {
+    let (a, id) = first(s)?;
+    let b = second(s, &id)?;
+    held_by(s, &a, 2)?;
+    s.prompt(&a, "SCRIPT:agentandsleep two")?;
+    s.must_hear(&a, "SubagentStart", 1)?;
+    a.tui.wait_text(r"\$ timeout 45|Sleep a while", DONE)?;
+    s.see(&a, "a command and an agent", working().board(&["acting"]))?;
+    a.tui.press(&["Escape"])?;
+    s.see(&a, "interrupted, and the agent works on", interrupted())?;
+    shown(s, &a, "the interrupted terminal")?;
+    s.see(&b, "the second rests", idle().board(&["interrupted"]))?;
+    s.go()?;
+    s.must_hear(&a, "Stop", 2)?;
+    s.see(&a, "Claude has read the agent's report", interrupted().board(&["idle"]))
+}
+
+/// Removes the hooks while both terminals work. Esc in the second; the turn of the first ends by itself.
+pub(super) fn hooks_gone(s: &mut Stage) -> Result<()> {
+    let (a, id) = first(s)?;
+    let b = second(s, &id)?;
+    held_by(s, &a, 2)?;
+    s.prompt(&a, "SCRIPT:until two")?;
+    s.prompt(&b, "SCRIPT:sleep three")?;
+    b.tui.wait_text(r"\$ timeout 45|Sleep a while", DONE)?;
+    s.see(&b, "both work", working().board(&["acting"]))?;
+    let heard = s.heard(&a, "ConfigChange")?;
+    s.run(&["hooks", "uninstall"])?;
+    s.must_hear(&a, "ConfigChange", heard + 2)?;
+    b.tui.press(&["Escape"])?;
+    s.see(&b, "interrupted, and the first works on", interrupted().board(&["acting"]))?;
+    see_on_card(s, &a, "one works, one was interrupted", |card| {
+        processes(card).iter().any(|(pid, label)| *pid == b.tui.pid() && label.starts_with("You interrupted"))
+    })?;
+    s.go()?;
+    a.tui.wait_text("It is there", DONE)?;
+    see_on_card(s, &a, "each ended in its own way", |card| {
+        let ends = processes(card);
+        let of = |t: &ClientSeat| {
+            ends.iter().find(|(pid, _)| *pid == t.tui.pid()).map(|(_, label)| label.as_str())
+        };
+        of(&a) == Some("Ended while Flightdeck was away")
+            && of(&b).is_some_and(|label| label.starts_with("You interrupted"))
+    })
+}
+
+/// The pid and the label of each process on the card.
+fn processes(card: &Value) -> Vec<(u32, String)> {
+    let all = card["processes"].as_array().into_iter().flatten();
+    let one = |p: &Value| {
+        (p["pid"].as_u64().unwrap_or_default() as u32, p["label"].as_str().unwrap_or_default().to_owned())
+    };
+    all.map(one).collect()
+}
+
+/// A hook over HTTP names no process. While the first terminal asks, a turn begins and ends in the second.
+pub(super) fn http(s: &mut Stage) -> Result<()> {
+    s.run(&["hooks", "install", "--via", "http", "--port", &s.board.port()?.to_string()])?;
+    let (a, id) = first_blocked(s)?;
+    let b = second(s, &id)?;
+    held_by(s, &a, 2)?;
+    let stops = s.heard(&a, "Stop")?;
+    s.prompt(&b, "SCRIPT:writes two")?;
+    b.tui.wait_text("Line 00", DONE)?;
+    s.see(&a, "still asks beside a prompt", permission("Bash"))?;
+    s.lab.api().end_writing();
+    s.must_hear(&a, "Stop", stops + 1)?;
+    s.see(&b, "the second has answered", idle().board(&["needs_permission"]))?;
+    s.see(&a, "still asks beside a Stop", permission("Bash"))?;
+    shown(s, &a, "the terminal that asks")?;
+    answer(s, &ask_of(s, &a, "Bash")?, &json!({"decision": "allow", "via": "web"}))?;
+    ran(s)?;
+    s.see(&a, "the answer reached it", idle())
+}

@@ -1,0 +1,55 @@
+//! Lines of a transcript about the end of a turn, and the prompt that each is about.
+
+use super::enrichment::Enrichment;
+use crate::fnv::Fnv;
+use crate::limits::{ID_CHARS_MAX, NEWEST_PROMPTS_MAX};
+use crate::log::from_transcript::{TurnMark, TurnMarkLine};
+use crate::text;
+use crate::wire::transcript::TranscriptLine;
+
+impl Enrichment {
+    /// The newest line about each way in which a turn ends without a hook of ours, with its time.
+    pub fn turn_marks(&self) -> impl Iterator<Item = TurnMarkLine> {
+        let marks = [
+            (TurnMark::StoppedByHook, self.stopped_by_hook_at, None, None),
+            (TurnMark::PromptBlocked, self.prompt_blocked_at, None, None),
+            (
+                TurnMark::Interrupted,
+                self.interrupted_at,
+                self.interrupted_prompt.clone(),
+                self.next_prompt.clone(),
+            ),
+        ];
+        marks.into_iter().filter_map(|(mark, at, prompt_id, next_prompt_id)| {
+            Some(TurnMarkLine { mark, at: at?, prompt_id, next_prompt_id })
+        })
+    }
+
+    pub(super) fn take_prompt_id(&mut self, id: &str) {
+        let digest = Fnv::hash_bytes(id.as_bytes());
+        if !self.newest_prompts.contains(&digest) {
+            if self.newest_prompts.len() == NEWEST_PROMPTS_MAX {
+                self.newest_prompts.pop_front();
+            }
+            self.newest_prompts.push_back(digest);
+        }
+        self.newest_prompt = Some(text::one_line(id, ID_CHARS_MAX));
+    }
+
+    /// After an Esc on a call, the client first takes out its queue and then writes the marker, with the id of the prompt from the
+    /// queue. That prompt itself follows later in the file.
+    pub(super) fn take_interrupt(&mut self, line: &TranscriptLine<'_>) {
+        if self.interrupted_at > line.at {
+            return;
+        }
+        self.interrupted_at = line.at;
+        let named = line.prompt_id.as_deref().map(|id| text::one_line(id, ID_CHARS_MAX));
+        let is_next = |id: &str| {
+            !self.newest_prompts.is_empty() && !self.newest_prompts.contains(&Fnv::hash_bytes(id.as_bytes()))
+        };
+        (self.interrupted_prompt, self.next_prompt) = match named {
+            Some(next) if is_next(&next) => (self.newest_prompt.clone(), Some(next)),
+            named => (named, None),
+        };
+    }
+}
