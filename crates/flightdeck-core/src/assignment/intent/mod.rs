@@ -4,6 +4,7 @@
 //! the [`signs`] of each sentence by [`patterns`] and [`shapes`]. [`decide`] chooses the intent from these signs, beginning at the
 //! end of the message. `cargo xtask intents` measures the result on labelled messages.
 
+mod answers;
 mod automaton;
 mod decide;
 pub mod labelled;
@@ -109,6 +110,8 @@ intent_rules! {
     ChangedFiles Completion 70 "Tools changed files in this turn, and the message neither asks nor names a next step.";
     OpensWithDone Completion 75 "The message began by saying that the work is done.";
     SoftClose EndOfTask 85 "The message ends with an offer to help further.";
+    DirectAnswer Completion 75 "The message answers a question of the person, and leaves nothing open.";
+    Explains Completion 60 "The message explains or lists something, and leaves nothing open.";
     AnnouncesNextStep Progress 85 "The message ends with what Claude does next.";
     NothingSaid Progress 40 "The message neither asks nor says that the work is done.";
 }
