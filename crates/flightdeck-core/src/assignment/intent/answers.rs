@@ -48,7 +48,8 @@ pub(super) fn answer<'a>(sentences: &'a [Sentence<'a>], changed_files: bool) -> 
         return Some((IntentRule::DirectAnswer, first));
     }
     let told = || sentences.iter().filter(|s| !s.is_question());
-    let explains = told().any(|s| s.signs.has(Sign::Reason)) || told().nth(ACCOUNT_SENTENCES_MIN - 1).is_some();
+    let explains =
+        told().any(|s| s.signs.has(Sign::Reason)) || told().nth(ACCOUNT_SENTENCES_MIN - 1).is_some();
     explains.then_some((IntentRule::Explains, last))
 }
 

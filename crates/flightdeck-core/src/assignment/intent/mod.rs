@@ -42,6 +42,11 @@ impl Intent {
     pub const ALL: [Intent; 6] =
         [Self::Command, Self::Answer, Self::Question, Self::Completion, Self::EndOfTask, Self::Progress];
 
+    /// Whether a turn that ends so has done what was asked.
+    pub fn is_finished(self) -> bool {
+        matches!(self, Self::Completion | Self::EndOfTask)
+    }
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Command => "command",

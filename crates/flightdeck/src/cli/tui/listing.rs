@@ -10,6 +10,7 @@ use fuzzy_matcher::FuzzyMatcher;
 use fuzzy_matcher::skim::SkimMatcherV2;
 
 use super::super::owner;
+use super::super::wait_counts::WaitCounts;
 use super::alike::Bunches;
 
 /// Subagents listed below a session; the details list all.
@@ -77,7 +78,8 @@ impl Default for Wishes {
 pub(super) enum ListingRow {
     Heading {
         text: String,
-        count: usize,
+        /// How many sessions are below it, as `5` or `3 · 2 idle`.
+        count: String,
         indent: u16,
     },
     Session {
@@ -270,13 +272,28 @@ impl Listing {
         ids.map(|id| self.bunches.get(id).map_or(1, Vec::len)).sum()
     }
 
+    /// `3 · 2 idle`: only those that block or ask need the person. Parked sessions are only counted.
+    pub(super) fn count_waiting<'a>(&self, cards: impl Iterator<Item = &'a Card> + Clone) -> String {
+        if cards.clone().all(|card| card.parked.is_some()) {
+            return self.count(cards.map(|card| &card.id)).to_string();
+        }
+        let mut counts = WaitCounts::default();
+        cards.for_each(|card| counts.add(card, self.bunches.get(&card.id).map_or(1, Vec::len)));
+        counts.after_heading()
+    }
+
     fn add_groups(&mut self, cards: &[&Card], wishes: &Wishes) {
         match wishes.grouping {
             _ if wishes.best_match_first && !wishes.search.is_empty() => self.add_sessions(cards, 0),
             Grouping::None => self.add_sessions(cards, 0),
             Grouping::State => {
                 for (group, title) in GROUPS {
-                    self.add_group(title, &of_group(cards, group), 0);
+                    let members = of_group(cards, group);
+                    let count = match group {
+                        Group::NeedsYou => self.count_waiting(members.iter().copied()),
+                        _ => self.count(members.iter().map(|card| &card.id)).to_string(),
+                    };
+                    self.add_counted_group(title, &members, count, 0);
                 }
             }
             Grouping::Project => {
@@ -302,7 +319,8 @@ impl Listing {
     /// Project, worktree, session, subagents.
     fn add_tree(&mut self, cards: &[&Card]) {
         for (project, members) in by_project(cards) {
-            self.rows.push(ListingRow::Heading { text: project, count: members.len(), indent: 0 });
+            let count = members.len().to_string();
+            self.rows.push(ListingRow::Heading { text: project, count, indent: 0 });
             for (worktree, members) in
                 by_key(&members, |card| card.project.worktree.clone().unwrap_or_default())
             {
@@ -315,8 +333,12 @@ impl Listing {
     }
 
     fn add_group(&mut self, title: &str, members: &[&Card], indent: u16) {
+        let count = self.count(members.iter().map(|card| &card.id));
+        self.add_counted_group(title, members, count.to_string(), indent);
+    }
+
+    fn add_counted_group(&mut self, title: &str, members: &[&Card], count: String, indent: u16) {
         if !members.is_empty() {
-            let count = self.count(members.iter().map(|card| &card.id));
             self.rows.push(ListingRow::Heading { text: title.to_owned(), count, indent });
             self.add_sessions(members, indent + u16::from(indent > 0));
         }

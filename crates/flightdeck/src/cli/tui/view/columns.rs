@@ -1,5 +1,6 @@
 //! Three columns for wide terminals: Needs you, Running, Done.
 
+use flightdeck_core::session::state_name::Group;
 use flightdeck_core::view::card::Card;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -31,7 +32,11 @@ pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Dr
 fn draw_column(model: &Model, frame: &mut Buffer, area: Rect, column: usize, drawn: &mut Drawn) {
     let members = &model.listing.columns[column];
     let at = draw_styled(frame, area, 1, &StyledText::new(GROUPS[column].1, model.theme.strong()));
-    let count = model.listing.count(members.iter());
+    let cards = members.iter().filter_map(|id| model.board.card(id));
+    let count = match GROUPS[column].0 {
+        Group::NeedsYou => model.listing.count_waiting(cards),
+        _ => model.listing.count(members.iter()).to_string(),
+    };
     draw_styled(frame, area, at, &StyledText::new(format!(" {count}"), model.theme.dim()));
     let area = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     let selected = model.selected.as_ref().and_then(|id| members.iter().position(|member| member == id));
