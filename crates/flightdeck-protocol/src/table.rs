@@ -98,6 +98,7 @@ macro_rules! endpoints {
                     200 "Noted",
                     404 "No such session",
                     409 "It does not wait, or it waits for an answer",
+                    422 "The time is over",
                 ];
             }
             ListAsks -> AskList, "Its asks: the open ones, and those resolved in the last minute" {
@@ -113,6 +114,7 @@ macro_rules! endpoints {
                 socket "answer", example {"ask_id": "0f3c", "answer": {"decision": "allow", "via": "api"}};
                 http post "/api/asks/{id}/answer" by answer [
                     200 "Resolution",
+                    400 "The body is not JSON",
                     404 "No such ask",
                     409 "Already decided, or only the terminal can answer",
                     422 "The answer does not fit the ask",

@@ -161,7 +161,7 @@ impl Fleet {
         } else {
             effects.extend(sat.added_since(session).map(Effect::Seated));
         }
-        if event.envelope.pid.is_some() || event.envelope.pane.is_some() || session.ended_at != was_ended {
+        if event.envelope.names_a_place() || session.ended_at != was_ended {
             self.seats.give_seat(session, event.id, event.fired_at);
         }
         if session.shown.state.is_ended() {

@@ -203,3 +203,10 @@ pub struct Envelope {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock_ahead_ms: Option<i64>,
 }
+
+impl Envelope {
+    /// Whether it says where the session sits: its process, its pane or the name of its seat.
+    pub(crate) fn names_a_place(&self) -> bool {
+        self.pid.is_some() || self.pane.is_some() || self.seat.is_some()
+    }
+}

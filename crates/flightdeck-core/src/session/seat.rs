@@ -49,6 +49,9 @@ impl Seat {
             self.process_seen_in_registry = event.source == Source::Registry;
         }
         replace_if_some(&mut self.pid_ns, e.pid_ns.as_ref());
+        if self.pid.is_none() && e.names_a_place() {
+            self.host.clone_from(&event.host);
+        }
         replace_if_some(&mut self.name, e.seat.as_ref());
         if event.source == Source::Registry {
             return self.take_discovered(e);

@@ -162,7 +162,7 @@ impl StateName {
 pub fn session_label(session: &Session) -> String {
     match session.idle_intent().map(|found| (found.intent, &found.evidence.line)) {
         Some((Intent::Question, line)) => format!("Asks: {}", one_line(line, ASKS_LABEL_CHARS_MAX)),
-        Some((Intent::Completion | Intent::EndOfTask, _)) => "Finished".to_owned(),
+        Some((intent, _)) if intent.is_finished() => "Finished".to_owned(),
         _ => label(&session.shown.state),
     }
 }
@@ -171,7 +171,7 @@ pub fn session_label(session: &Session) -> String {
 pub fn label(state: &AgentState) -> String {
     match state {
         AgentState::Idle(IdleReason::Fresh) => "Ready".to_owned(),
-        AgentState::Idle(IdleReason::TurnEnded) => "Waiting for your next prompt".to_owned(),
+        AgentState::Idle(IdleReason::TurnEnded) => StateName::Idle.title().to_owned(),
         AgentState::Idle(IdleReason::EndedAway) => "Ended while Flightdeck was away".to_owned(),
         AgentState::Idle(IdleReason::Interrupted { tool: Some(tool) }) => format!("You interrupted {tool}"),
         AgentState::Idle(IdleReason::Interrupted { tool: None }) => "You interrupted".to_owned(),

@@ -25,7 +25,7 @@ pub enum WaitKind {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Waiting"))]
 pub struct WaitingCard {
     pub kind: WaitKind,
-    /// The headline of a card that shows no ask, such as `Asks you` or `Finished`.
+    /// The headline of a card that shows no ask, such as `Asks you`, `Finished` or `Waiting for your next prompt`.
     pub label: String,
     pub icon: String,
     /// Whether the header counts it: it blocks or asks.
@@ -38,7 +38,12 @@ pub fn waiting(session: &Session, said: Option<&str>) -> Option<WaitingCard> {
         AgentState::Idle(IdleReason::TurnEnded | IdleReason::EndedAway) if asks_person(session, said) => {
             (WaitKind::Asks, "Asks you", "asks")
         }
-        AgentState::Idle(IdleReason::TurnEnded) => (WaitKind::Idle, "Finished", "finished"),
+        AgentState::Idle(IdleReason::TurnEnded) if is_finished(session) => {
+            (WaitKind::Idle, "Finished", "finished")
+        }
+        AgentState::Idle(IdleReason::TurnEnded) => {
+            (WaitKind::Idle, StateName::Idle.title(), StateName::Idle.icon())
+        }
         AgentState::Idle(IdleReason::EndedAway) => {
             (WaitKind::Idle, "Ended while Flightdeck was away", "finished")
         }
@@ -58,6 +63,11 @@ pub fn waiting(session: &Session, said: Option<&str>) -> Option<WaitingCard> {
     };
     let counts = matches!(kind, WaitKind::Blocks | WaitKind::Asks);
     Some(WaitingCard { kind, label: label.to_owned(), icon: icon.to_owned(), counts })
+}
+
+/// Whether the last message says so. A turn that only ended waits for the next prompt.
+fn is_finished(session: &Session) -> bool {
+    session.idle_intent().is_some_and(|found| found.intent.is_finished())
 }
 
 /// The intent of the message of the last Stop decides. Without one, the form of the last message does.

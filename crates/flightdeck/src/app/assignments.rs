@@ -122,7 +122,7 @@ fn wanted(request: &ListAssignments, now: Timestamp) -> Result<AssignmentsWanted
         AssignmentCursor::parse(text).ok_or_else(|| AppError::Invalid("`before` is not a cursor".into()))
     };
     Ok(AssignmentsWanted {
-        project: request.project.clone(),
+        project: request.project.as_deref().map(without_last_slash),
         state: state.map(parse_state).transpose()?,
         since: request.since.as_ref().map(at).transpose()?,
         until: request.until.as_ref().map(at).transpose()?,
@@ -130,6 +130,12 @@ fn wanted(request: &ListAssignments, now: Timestamp) -> Result<AssignmentsWanted
         words: request.text.iter().flat_map(|text| text.split_whitespace()).map(str::to_lowercase).collect(),
         limit: request.limit.unwrap_or(PAGE_ROWS).min(PAGE_ROWS_MAX),
     })
+}
+
+/// The folder of a project may be written with a slash at its end, as shells complete it.
+fn without_last_slash(project: &str) -> String {
+    let bare = project.trim_end_matches('/');
+    (if bare.is_empty() { project } else { bare }).to_owned()
 }
 
 fn parse_state(word: &str) -> Result<AssignmentState, AppError> {
@@ -167,4 +173,19 @@ fn newest_first(
     rows.truncate(wanted.limit);
     let next = if is_cut { rows.last().map(AssignmentCursor::from_row) } else { next_before };
     (rows, next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_folder_may_end_with_a_slash() {
+        let project = |written: &str| {
+            let request = ListAssignments { project: Some(written.to_owned()), ..ListAssignments::default() };
+            wanted(&request, Timestamp::default()).unwrap().project.unwrap()
+        };
+        let written = ["/w/p1", "/w/p1/", "/w/p1//", "p1/", "/"];
+        assert_eq!(written.map(project), ["/w/p1", "/w/p1", "/w/p1", "p1", "/"]);
+    }
 }

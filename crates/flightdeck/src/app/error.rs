@@ -29,6 +29,9 @@ pub enum AppError {
     /// The arguments do not fit the request.
     #[error("{0}")]
     Invalid(String),
+    /// The arguments are understood, but make no sense now.
+    #[error("{0}")]
+    Pointless(String),
     /// The session's state does not allow it now.
     #[error(transparent)]
     Refused(#[from] RefusalReason),
@@ -54,6 +57,8 @@ pub enum AskError {
     DoesNotFit(#[from] DoesNotFit),
     #[error("the answer is not understood: {0}")]
     Unreadable(String),
+    #[error("the answer is not JSON: {0}")]
+    Malformed(String),
     /// The session belongs to another host.
     #[error(transparent)]
     Owner(#[from] OwnerError),
@@ -105,7 +110,7 @@ impl AppError {
                 ErrorCode::NotFound
             }
             Self::Effort(refused) => effort_code(refused),
-            Self::Invalid(_) => ErrorCode::ValidationError,
+            Self::Invalid(_) | Self::Pointless(_) => ErrorCode::ValidationError,
             Self::Refused(_) => ErrorCode::Refused,
             Self::Owner(error) => error.code(),
             Self::Ask(error) => error.code(),
@@ -133,7 +138,7 @@ impl AskError {
         match self {
             Self::Unknown(_) => ErrorCode::NotFound,
             Self::Over(_) | Self::NotHeld => ErrorCode::AlreadyEnded,
-            Self::DoesNotFit(_) | Self::Unreadable(_) => ErrorCode::ValidationError,
+            Self::DoesNotFit(_) | Self::Unreadable(_) | Self::Malformed(_) => ErrorCode::ValidationError,
             Self::Owner(error) => error.code(),
             Self::Unavailable(_) => ErrorCode::HandlerError,
         }

@@ -18,6 +18,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{App, AppError, AppReply, Encoded, Handle};
+use crate::clock;
 use crate::store::{EventsOf, PageFrom, SessionCursor, StoredSession};
 use crate::terminal::RefusalReason;
 
@@ -128,6 +129,10 @@ impl Handle<ParkSession> for App {
         let waits = card.waiting.is_some_and(|waiting| waiting.kind != WaitKind::Blocks);
         if parked && !waits {
             return Err(RefusalReason::NotParkable { label: card.agent_state.label }.into());
+        }
+        if let Some(until) = until.filter(|until| parked && *until <= clock::now()) {
+            let why = format!("a session cannot be parked until {until}: that time is over");
+            return Err(AppError::Pointless(why));
         }
         let payload = until.map(|until| ("until".to_owned(), Value::from(until.to_string())));
         let name = if parked { PARKED } else { UNPARKED };

@@ -39,7 +39,7 @@ pub(super) struct LogArgs {
     /// Only assignments in this state
     #[arg(long, value_parser = ["open", "commanded", "processing", "awaiting_input", "complete"])]
     state: Option<String>,
-    /// Only those that were open then or later: `lunch`, `9:00`, `yesterday`, `2h`, `7d`, a date
+    /// Only those that were open then or later: `lunch`, `9:00`, `yesterday 9:00`, `2h`, `7d`, a date
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
     /// Only those that were asked before then
@@ -58,7 +58,7 @@ pub(super) struct DigestArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Count from this time on: `lunch`, `9:00`, `yesterday`, `2h`, `7d`, a date [default: today]
+    /// Count from this time on: `lunch`, `9:00`, `yesterday 9:00`, `2h`, `7d`, a date [default: today]
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
 }

@@ -13,6 +13,7 @@ pub(super) use super::local_time::{date, date_and_time, hour_and_minute, time_of
 use super::out::Out;
 pub(super) use super::out::paint;
 use super::owner::{unreachable, with_host};
+use super::wait_counts::WaitCounts;
 
 pub(super) fn sign(state: StateName) -> &'static str {
     match state {
@@ -127,7 +128,11 @@ pub(super) fn rows(out: &Out, cards: &[&Card], now: Timestamp, listing: ListOpti
         if members.is_empty() {
             continue;
         }
-        let heading = format!("{} {}", paint(out, "1", title), members.len());
+        let count = match group {
+            Some(Group::NeedsYou) => WaitCounts::new(members.iter().copied()).after_heading(),
+            _ => members.len().to_string(),
+        };
+        let heading = format!("{} {count}", paint(out, "1", title));
         rows.push(TableRow { text: heading, is_session: false });
         let session = |card| TableRow { text: row(out, card, now, &widths), is_session: true };
         rows.extend(members.into_iter().map(session));
@@ -274,7 +279,30 @@ fn marks(card: &Card) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tui::tests::fleet::card;
     use super::*;
+
+    #[test]
+    fn only_sessions_that_block_or_ask_are_counted_as_needing_the_person() {
+        let session = |id: &str, state| card(id, state, "label", 5);
+        let cards = [
+            session("a", StateName::NeedsPermission),
+            session("b", StateName::Idle),
+            session("c", StateName::Error),
+            session("d", StateName::Idle),
+            session("e", StateName::Thinking),
+        ];
+        let listing = ListOptions { urgency_first: false, with_done: true };
+        let headings = |cards: &[&Card]| {
+            let rows = rows(&Out::without_colour(120), cards, Timestamp::default(), listing);
+            let texts = rows.into_iter().filter(|row| !row.is_session).map(|row| row.text);
+            texts.collect::<Vec<_>>().join("; ")
+        };
+        let all: Vec<&Card> = cards.iter().collect();
+        assert_eq!(headings(&all), "Needs you 1 · 1 failed · 2 idle; Running 1");
+        assert_eq!(headings(&all[1..2]), "Needs you 0 · 1 idle");
+        assert_eq!(headings(&all[..1]), "Needs you 1");
+    }
 
     #[test]
     fn a_duration_looks_like_a_clock() {

@@ -42,6 +42,7 @@ mod tui;
 mod up;
 mod usage;
 mod wait;
+mod wait_counts;
 mod watch;
 
 use std::ffi::OsString;

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use super::lookup::{board_cards, keep_waiting};
 use super::requests::{self, ShortAskIds};
+use super::wait_counts::WaitCounts;
 use super::{command_prefix, draw, out::Out, show};
 use crate::client::BlockingClient;
 use crate::clock;
@@ -28,16 +29,49 @@ pub(super) fn run(args: &NextArgs, paths: &Paths, out: &mut Out) -> anyhow::Resu
     if args.json {
         out.json(&first)?;
     } else if let Some(card) = first {
-        let others = cards.len() - 1;
+        let others = more(WaitCounts::new(cards.iter().copied().skip(1)));
         let text = show::lines(out, card, clock::now());
         let requests = requests::lines(card, ShortAskIds::on_board(&board), &command_prefix(paths));
         write!(out, "{text}{requests}")?;
-        if others > 0 {
-            let line = draw::paint(out, "2", &format!("{others} more: flightdeck ls"));
+        if let Some(others) = others {
+            let line = draw::paint(out, "2", &format!("{others}: flightdeck ls"));
             writeln!(out, "{line}")?;
         }
     } else {
         writeln!(out, "No session waits for you.")?;
     }
     Ok(u8::from(first.is_none()))
+}
+
+/// `23 more need you, 7 idle`. `None` if no other session waits.
+fn more(others: WaitCounts) -> Option<String> {
+    let need = match others.need {
+        0 => None,
+        1 => Some("1 more needs you".to_owned()),
+        n => Some(format!("{n} more need you")),
+    };
+    let parts: Vec<_> = need.into_iter().chain(others.others()).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use flightdeck_core::session::state_name::StateName;
+
+    use super::super::tui::tests::fleet::card;
+    use super::*;
+
+    #[test]
+    fn the_others_are_counted_by_what_they_want() {
+        let said = |states: &[StateName]| {
+            let cards: Vec<_> = states.iter().map(|state| card("a", *state, "label", 5)).collect();
+            more(WaitCounts::new(&cards))
+        };
+        use StateName::{AwaitingInput, Idle, Interrupted, NeedsPermission};
+        let all = [NeedsPermission, AwaitingInput, Interrupted, Idle, Idle];
+        assert_eq!(said(&all).as_deref(), Some("2 more need you, 1 interrupted, 2 idle"));
+        assert_eq!(said(&all[..1]).as_deref(), Some("1 more needs you"));
+        assert_eq!(said(&all[3..]).as_deref(), Some("2 idle"));
+        assert_eq!(said(&[]), None);
+    }
 }

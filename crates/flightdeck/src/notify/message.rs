@@ -58,6 +58,9 @@ pub(super) struct NoteLine {
     pub(super) last_sentence: Option<String>,
     pub(super) since: Timestamp,
     pub(super) url: String,
+    /// The last message says that the work is done. Otherwise a completed turn only waits for the next prompt.
+    #[serde(skip)]
+    pub(super) finished: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +85,7 @@ impl NoteLine {
             last_sentence,
             since: card.agent_state.since,
             url: session_url(board, &card.id),
+            finished: card.intent.as_ref().is_some_and(|found| found.intent.is_finished()),
         }
     }
 
@@ -103,8 +107,7 @@ impl NoteMessage {
             }
             several => (headline(several), list(several, zone), board.to_owned()),
         };
-        let waits = |note: &NoteLine| matches!(note.event, NoteKind::NeedsPermission | NoteKind::Asks);
-        let urgency = if notes.iter().any(waits) { NoteUrgency::High } else { NoteUrgency::Normal };
+        let urgency = if notes.iter().any(needs_person) { NoteUrgency::High } else { NoteUrgency::Normal };
         Some(Self { title, text, url, urgency, notes, buttons: Vec::new() })
     }
 
@@ -144,9 +147,27 @@ fn last_line(text: &str) -> Option<String> {
     Some(one_line(line, SAID_CHARS_MAX))
 }
 
+/// `18 sessions need you, 1 failed, 32 are finished`. Only sessions that block or ask need the person.
 fn headline(notes: &[NoteLine]) -> String {
-    let finished = notes.iter().all(|note| note.event == NoteKind::Completed);
-    format!("{} sessions {}", notes.len(), if finished { "are finished" } else { "need you" })
+    let count = |is: &dyn Fn(&NoteLine) -> bool| notes.iter().filter(|note| is(note)).count();
+    let completed =
+        |note: &NoteLine, finished| note.event == NoteKind::Completed && note.finished == finished;
+    let parts = [
+        (count(&needs_person), "needs you", "need you"),
+        (count(&|note| note.event == NoteKind::Failed), "failed", "failed"),
+        (count(&|note| completed(note, true)), "is finished", "are finished"),
+        (count(&|note| completed(note, false)), "waits for your next prompt", "wait for your next prompt"),
+    ];
+    let mut noun = Some(("session ", "sessions "));
+    let mut part = |(n, one, many): (usize, &str, &str)| {
+        let (one_noun, many_noun) = noun.take().unwrap_or_default();
+        if n == 1 { format!("1 {one_noun}{one}") } else { format!("{n} {many_noun}{many}") }
+    };
+    parts.into_iter().filter(|(n, ..)| *n > 0).map(&mut part).collect::<Vec<_>>().join(", ")
+}
+
+fn needs_person(note: &NoteLine) -> bool {
+    matches!(note.event, NoteKind::NeedsPermission | NoteKind::Asks)
 }
 
 fn list(notes: &[NoteLine], zone: &TimeZone) -> String {
@@ -195,6 +216,7 @@ mod tests {
             last_sentence: None,
             since: Timestamp::parse("2026-11-15T18:47:31Z").unwrap(),
             url: session_url("http://deck", &format!("s{n}").into()),
+            finished: event == NoteKind::Completed,
         }
     }
 
@@ -289,6 +311,50 @@ mod tests {
         let said = message(lines(NoteKind::Completed)).unwrap();
         assert_eq!((said.title.as_str(), said.urgency), ("7 sessions are finished", NoteUrgency::Normal));
         assert_eq!(message(Vec::new()), None);
+    }
+
+    #[test]
+    fn several_notes_are_counted_by_what_the_sessions_want() {
+        use NoteKind::{Asks, Completed, Failed, NeedsPermission};
+        let title = |events: &[NoteKind]| {
+            let lines = events.iter().enumerate().map(|(n, event)| line(n, *event)).collect();
+            let said = message(lines).unwrap();
+            (said.title, said.urgency)
+        };
+        assert_eq!(
+            title(&[NeedsPermission, Asks, Failed, Completed, Completed]),
+            ("2 sessions need you, 1 failed, 2 are finished".to_owned(), NoteUrgency::High)
+        );
+        assert_eq!(
+            title(&[Asks, Completed]),
+            ("1 session needs you, 1 is finished".to_owned(), NoteUrgency::High)
+        );
+        assert_eq!(title(&[Failed, Failed]), ("2 sessions failed".to_owned(), NoteUrgency::Normal));
+        assert_eq!(
+            title(&[Failed, Completed, Completed]),
+            ("1 session failed, 2 are finished".to_owned(), NoteUrgency::Normal)
+        );
+    }
+
+    #[test]
+    fn a_session_whose_last_message_does_not_say_so_is_not_finished() {
+        let stop = |said: &str| {
+            let card = card_of(&[
+                json!({"hook_event_name": "UserPromptSubmit", "prompt": "fix"}),
+                json!({"hook_event_name": "Stop", "last_assistant_message": said}),
+            ]);
+            let at = card.agent_state.since;
+            let note = Note { kind: NoteKind::Completed, session_id: card.id.clone(), since: at, at };
+            NoteLine::new(1, &note, &card, "http://deck")
+        };
+        let (done, unclear) = (stop("Fixed. All tests pass."), stop("The port is 8080."));
+        assert_eq!(
+            (done.wanted.as_str(), unclear.wanted.as_str()),
+            ("Finished", "Waiting for your next prompt")
+        );
+        let title = |lines: &[&NoteLine]| message(lines.iter().copied().cloned().collect()).unwrap().title;
+        assert_eq!(title(&[&done, &unclear, &unclear]), "1 session is finished, 2 wait for your next prompt");
+        assert_eq!(title(&[&unclear, &unclear]), "2 sessions wait for your next prompt");
     }
 
     #[test]

@@ -15,6 +15,8 @@ const MONITOR_PROGRAMS: [&str; 2] = ["atm-hook", "atm-hooks.sh"];
 /// The script that Headspace registers, and where it sends to unless it is told otherwise.
 const HEADSPACE_PROGRAM: &str = "notify-headspace.sh";
 const HEADSPACE_PORT: u16 = 5055;
+/// Port and path of the addresses that its handlers post to. `HEADSPACE_URL` may name another machine.
+const HEADSPACE_HOOKS: &str = "5055/hook/";
 /// The engine's folder below Claude Code's own, and the program that calls its socket.
 const ENGINE_FOLDER: &str = "/.claude/engine/";
 const ENGINE_PROGRAM: &str = "rpc-cli";
@@ -87,10 +89,14 @@ impl Predecessor {
     /// The port that its handler sends to on this machine. The other two tools have sockets of their own.
     fn port(self, handler: &Value) -> Option<u16> {
         let text = |key: &str| handler.get(key).and_then(Value::as_str);
-        let named = text("command").or_else(|| text("url")).and_then(local_port);
+        let written = text("command").or_else(|| text("url"));
+        let named = written.and_then(local_port);
+        // An address of another machine is not the default.
+        let default =
+            |port| Some(port).filter(|_| written.is_none_or(|text| addresses(text).next().is_none()));
         match self {
-            Self::ClaudeView => named.or(Some(DEFAULT_PORT)),
-            Self::Headspace => named.or(Some(HEADSPACE_PORT)),
+            Self::ClaudeView => named.or_else(|| default(DEFAULT_PORT)),
+            Self::Headspace => named.or_else(|| default(HEADSPACE_PORT)),
             Self::AgentTmuxMonitor | Self::Engine => None,
         }
     }
@@ -110,7 +116,15 @@ fn is_engine_script(word: &str) -> bool {
 }
 
 fn posts_to_headspace(command: &str) -> bool {
-    local_port(command) == Some(HEADSPACE_PORT) && command.contains(":5055/hook/")
+    addresses(command).any(|address| {
+        let path = address.split_once(':').and_then(|(_, rest)| rest.strip_prefix(HEADSPACE_HOOKS));
+        path.is_some_and(|event| event.starts_with(|c: char| c.is_ascii_alphanumeric()))
+    })
+}
+
+/// What follows `://` in each address of the text: host, port and path.
+fn addresses(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices("://").filter_map(|(at, mark)| text.get(at + mark.len()..))
 }
 
 /// The port of the first address on this machine in the text.
@@ -183,6 +197,8 @@ pub(super) fn belongs_to(handler: &HandlerText, tools: &[Predecessor]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use serde_json::json;
 
@@ -197,9 +213,23 @@ mod tests {
         assert_eq!(of("/home/dev/.claude/hooks/notify-headspace.sh stop"), Some(Predecessor::Headspace));
         let post = "curl -X POST http://localhost:5055/hook/stop -d @-";
         assert_eq!(of(post), Some(Predecessor::Headspace));
+        let elsewhere = "curl -s -X POST http://192.168.1.20:5055/hook/session-start -d @-";
+        assert_eq!(of(elsewhere), Some(Predecessor::Headspace));
+        assert_eq!(of("curl https://deck.example:5055/hook/stop"), Some(Predecessor::Headspace));
         assert_eq!(of("~/.claude/hooks/pre-tool-use-overflow-v2.sh"), Some(Predecessor::Engine));
         assert_eq!(of("bash ~/.claude/engine/hooks/anything.sh"), Some(Predecessor::Engine));
         assert_eq!(of("rpc-cli hooks.stop"), Some(Predecessor::Engine));
+    }
+
+    #[test]
+    fn only_a_handler_that_sends_to_this_machine_doubles_our_events() {
+        let doubles = |url: &str, port: u16| {
+            let command = format!("curl -X POST {url}/hook/stop -d @-");
+            let hooks = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}});
+            found(&Document::read(&hooks.to_string(), Path::new("s")).unwrap(), port)[0].doubles
+        };
+        assert!(doubles("http://localhost:5055", 5055));
+        assert!(!doubles("http://localhost:5055", 47892) && !doubles("http://box:5055", 5055));
     }
 
     #[test]
@@ -211,6 +241,8 @@ mod tests {
             "/opt/tools/stop-notify.sh",
             "cat notify-headspace.sh.bak",
             "curl http://localhost:5055/metrics",
+            "curl http://box:5055/hooks/stop",
+            "grep ':5055/hook/' log",
             "my-atm-hook",
             "'/opt/fd' hook --home '/h/fd' 2>/dev/null || true # flightdeck-hook",
         ] {

@@ -56,6 +56,12 @@ impl AssignmentsWanted {
 
     /// Whether every word occurs in what the log shows of the assignment.
     pub fn finds_words(&self, of: &SessionAssignment) -> bool {
+        let texts: Vec<_> = Self::searched_texts(of).collect();
+        self.words.iter().all(|word| texts.iter().any(|text| text.contains(word.as_str())))
+    }
+
+    /// The texts that a search looks at, in lower case.
+    pub fn searched_texts(of: &SessionAssignment) -> impl Iterator<Item = String> {
         let (assignment, project) = (&of.assignment, &of.project);
         let texts = [
             Some(assignment.title.as_str()),
@@ -64,8 +70,7 @@ impl AssignmentsWanted {
             project.worktree(),
             of.seat.as_deref(),
         ];
-        let texts = || texts.iter().flatten().map(|text| text.to_lowercase());
-        self.words.iter().all(|word| texts().any(|text| text.contains(word.as_str())))
+        texts.into_iter().flatten().map(str::to_lowercase)
     }
 }
 

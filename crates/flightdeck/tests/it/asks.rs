@@ -133,6 +133,19 @@ fn a_refusal_lets_claude_continue_and_an_interrupt_ends_the_turn() {
 }
 
 #[test]
+fn an_answer_that_is_not_json_is_refused_before_its_ask_is_looked_for() {
+    let deck = InProcessDaemon::new();
+    let (_hook, ask) = asked(&deck, "s");
+    for id in [ask.as_str(), "nowhere"] {
+        let said = http::post(deck.addr, &format!("/api/asks/{id}/answer"), "{\"decision\":\n oops}");
+        assert_eq!(said.status, 400, "{id}");
+        assert!(said.json()["message"].as_str().unwrap().contains("line 2 column 2"), "{}", said.text());
+    }
+    assert_eq!(answer(&deck, "nowhere", json!({"decision": "perhaps"})).status, 404);
+    assert_eq!(state(&deck, "s"), "needs_permission");
+}
+
+#[test]
 fn an_invalid_answer_changes_nothing() {
     let deck = InProcessDaemon::new();
     let (mut hook, ask) = asked(&deck, "s");

@@ -130,6 +130,20 @@ fn sessions_of_a_demo_have_conversations() {
 }
 
 #[test]
+fn the_sessions_of_a_demo_sit_at_their_seats() {
+    let Demo { daemon, .. } = Demo::start();
+    until("each open session has its seat", || {
+        let seats = daemon.get("/api/seats").json()["seats"].as_array().unwrap().clone();
+        let occupied = seats.iter().filter(|seat| seat["occupied"] == true);
+        let seated: BTreeSet<_> = occupied.map(|seat| seat["name"].as_str().unwrap().to_owned()).collect();
+        let board = daemon.board();
+        let open = board.iter().filter(|card| card["ended_at"].is_null());
+        let named: BTreeSet<_> = open.map(|card| card["seat"]["name"].as_str().unwrap().to_owned()).collect();
+        (named.len() > 10 && seated == named).then_some(())
+    });
+}
+
+#[test]
 fn a_demo_says_that_it_has_no_hooks_by_design() {
     let Demo { daemon, home } = Demo::start();
     let status = daemon.get("/hook/status").json();

@@ -139,6 +139,37 @@ fn only_json_is_accepted() {
 }
 
 #[test]
+fn a_method_that_a_path_does_not_have_is_refused_as_such() {
+    let home = test_home();
+    let daemon = home.daemon();
+    for (_, path) in every_route().into_iter().filter(|(method, _)| method == "POST") {
+        for method in ["DELETE", "PUT", "PATCH"] {
+            let answer = HttpRequest::new(method, &path).host(daemon.addr).send(daemon.addr);
+            assert_eq!(answer.status, 405, "{method} {path}");
+            assert!(answer.error().contains("possible: "), "{}", answer.error());
+            assert_hardened(&answer);
+        }
+    }
+}
+
+#[test]
+fn a_session_cannot_be_parked_until_a_time_that_is_over() {
+    let home = test_home();
+    let daemon = home.daemon();
+    assert_eq!(daemon.post("/api/live/hook", STOP).status, 204);
+    let session = daemon.board()[0]["id"].as_str().unwrap().to_owned();
+    let park = |until: &str| {
+        let body = json!({"until": until}).to_string();
+        daemon.post(&format!("/api/sessions/{session}/park"), &body)
+    };
+    let past = park("2020-01-01T08:00:00Z");
+    assert_eq!(past.status, 422);
+    assert!(past.error().contains("that time is over"), "{}", past.error());
+    assert_eq!(daemon.board()[0]["parked"], Value::Null);
+    assert_eq!(park("2999-01-01T08:00:00Z").status, 200);
+}
+
+#[test]
 fn an_invalid_event_is_refused_with_the_position_or_the_reason() {
     let home = test_home();
     let daemon = home.daemon();

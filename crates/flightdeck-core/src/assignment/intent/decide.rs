@@ -1,6 +1,7 @@
 //! Weighs the sentences of a message, the last ones most.
 
 use super::IntentRule;
+use super::answers::answer;
 use super::prose::Sentence;
 use super::questions::open_question;
 use super::signs::Sign;
@@ -16,7 +17,7 @@ pub(super) fn decide<'a>(
     sentences: &'a [Sentence<'a>],
     changed_files: bool,
 ) -> (IntentRule, Option<&'a str>) {
-    let checks = [question, request, obstacle, next_step, soft_close, done];
+    let checks = [question, request, obstacle, next_step, soft_close, done, answer];
     let found = checks.iter().find_map(|check| check(sentences, changed_files));
     let last = sentences.last();
     match (found, last) {
@@ -26,7 +27,7 @@ pub(super) fn decide<'a>(
     }
 }
 
-type FoundIntent<'a> = Option<(IntentRule, &'a Sentence<'a>)>;
+pub(super) type FoundIntent<'a> = Option<(IntentRule, &'a Sentence<'a>)>;
 
 fn question<'a>(sentences: &'a [Sentence<'a>], changed_files: bool) -> FoundIntent<'a> {
     let (index, question) = open_question(sentences)?;
@@ -47,8 +48,8 @@ fn question<'a>(sentences: &'a [Sentence<'a>], changed_files: bool) -> FoundInte
 /// A sentence near the end that asks without a question mark. A list may follow it.
 fn request<'a>(sentences: &'a [Sentence<'a>], changed_files: bool) -> FoundIntent<'a> {
     let tail = || prose(sentences).rev().take(TAIL_SENTENCES_MAX);
-    let is_request = |s: &&Sentence<'_>| match s.signs.has(Sign::Feedback) {
-        true => !is_finished(sentences, changed_files),
+    let is_request = |s: &&Sentence<'_>| match s.asks_for_feedback() {
+        true => !is_finished(sentences, changed_files) || leaves_a_point_open(sentences),
         false => s.signs.has(Sign::Request) && !s.signs.has(Sign::NoRequest),
     };
     let request = tail().find(is_request);
@@ -67,7 +68,7 @@ fn obstacle<'a>(sentences: &'a [Sentence<'a>], _: bool) -> FoundIntent<'a> {
 /// A next step does not count if a soft close follows it: "It is running on port 80. Let me know if …".
 fn next_step<'a>(sentences: &'a [Sentence<'a>], _: bool) -> FoundIntent<'a> {
     let last = prose(sentences).rev().take(LAST_SENTENCES_MAX);
-    let mut open = last.take_while(|s| !s.signs.has(Sign::SoftClose) && !s.signs.has(Sign::Feedback));
+    let mut open = last.take_while(|s| !s.signs.has(Sign::SoftClose) && !s.asks_for_feedback());
     open.find(|s| s.signs.has(Sign::NextStep) && !s.signs.has(Sign::NotNext))
         .map(|s| (IntentRule::AnnouncesNextStep, s))
 }
@@ -76,7 +77,7 @@ fn soft_close<'a>(sentences: &'a [Sentence<'a>], changed_files: bool) -> FoundIn
     let mut last = prose(sentences).rev().take(LAST_SENTENCES_MAX);
     let is_close = |s: &Sentence<'_>| s.signs.has(Sign::SoftClose) && !s.signs.has(Sign::UsageNote);
     let is_thanks = |s: &Sentence<'_>| s.signs.has(Sign::Courtesy) && is_finished(sentences, changed_files);
-    let closes = |s: &&Sentence<'_>| is_close(s) || s.signs.has(Sign::Feedback) || is_thanks(s);
+    let closes = |s: &&Sentence<'_>| is_close(s) || s.asks_for_feedback() || is_thanks(s);
     let close = last.find(closes)?;
     // "I can also do the other one" offers what "shall I also do the other one?" offers.
     let rule = match close.signs.has(Sign::OffersWorkOnTop) && is_finished(sentences, changed_files) {
@@ -98,6 +99,11 @@ fn is_done(sentences: &[Sentence<'_>]) -> bool {
     let says_done =
         |s: &Sentence<'_>| s.says_done() && !s.signs.has(Sign::Blocked) && !s.signs.has(Sign::Unable);
     sentences.iter().any(says_done) && !sentences.iter().any(|s| s.signs.has(Sign::PartlyDone))
+}
+
+/// Whether the message announces something that the person has to decide. What was done meanwhile does not decide it.
+fn leaves_a_point_open(sentences: &[Sentence<'_>]) -> bool {
+    sentences.iter().any(|s| s.signs.has(Sign::OpenPoint))
 }
 
 /// Whether the work is done by what the message says or by what the tools did, and nothing stands in its way.

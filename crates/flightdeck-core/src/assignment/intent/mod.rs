@@ -4,6 +4,7 @@
 //! the [`signs`] of each sentence by [`patterns`] and [`shapes`]. [`decide`] chooses the intent from these signs, beginning at the
 //! end of the message. `cargo xtask intents` measures the result on labelled messages.
 
+mod answers;
 mod automaton;
 mod decide;
 pub mod labelled;
@@ -40,6 +41,11 @@ pub enum Intent {
 impl Intent {
     pub const ALL: [Intent; 6] =
         [Self::Command, Self::Answer, Self::Question, Self::Completion, Self::EndOfTask, Self::Progress];
+
+    /// Whether a turn that ends so has done what was asked.
+    pub fn is_finished(self) -> bool {
+        matches!(self, Self::Completion | Self::EndOfTask)
+    }
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -109,6 +115,8 @@ intent_rules! {
     ChangedFiles Completion 70 "Tools changed files in this turn, and the message neither asks nor names a next step.";
     OpensWithDone Completion 75 "The message began by saying that the work is done.";
     SoftClose EndOfTask 85 "The message ends with an offer to help further.";
+    DirectAnswer Completion 75 "The message answers a question of the person, and leaves nothing open.";
+    Explains Completion 60 "The message explains or lists something, and leaves nothing open.";
     AnnouncesNextStep Progress 85 "The message ends with what Claude does next.";
     NothingSaid Progress 40 "The message neither asks nor says that the work is done.";
 }

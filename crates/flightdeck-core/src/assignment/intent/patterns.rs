@@ -44,7 +44,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         Request,
-        r"\bnecesito (?:que|saber|la|el|tu|una)\b|\bdime (?:qué|cuál|cómo|si )|\bconfirma\b|por favor (?:confirma|indica|elige)",
+        r"\bnecesito (?:que|saber|la|el|tu|una)\b|\bdime (?:qué|cuál|cómo|si )|(?:^|[,;:] )confirma\b|por favor (?:confirma|indica|elige)",
     ),
     (
         Request,

@@ -51,6 +51,11 @@ impl Sentence<'_> {
         clauses().nth(1).is_some() && clauses().any(reports)
     }
 
+    /// Whether it asks the person to come back with a result or a wish. "I'll report back when it's done" has the same words.
+    pub(super) fn asks_for_feedback(&self) -> bool {
+        self.signs.has(Sign::Feedback) && !self.signs.has(Sign::OwnReport)
+    }
+
     /// Whether the question only offers more work. A question that asks for a choice or for permission is not an offer.
     pub(super) fn is_offer(&self) -> bool {
         let asks_more = [Sign::Decision, Sign::WhQuestion].iter().any(|sign| self.signs.has(*sign));

@@ -67,11 +67,23 @@ pub(super) enum Sign {
     KeepsOpen,
     /// After a question: answers it.
     Answers,
+    /// Begins with the answer to a question of the person: "Yes, …", "Neither. …".
+    DirectAnswer,
+    /// Gives a reason or a consequence, as an explanation does.
+    Reason,
+    /// Something failed, or its outcome is not known yet.
+    Unfinished,
+    /// Says what Claude would do, or what it waits for. A message with such a sentence is more than an explanation.
+    Hesitates,
+    /// Says when Claude reports. It asks for nothing, although the words are those of "report back when you have tried it".
+    OwnReport,
+    /// Announces something that the person has to decide: "open point: …".
+    OpenPoint,
 }
 
 impl Sign {
     /// The number of signs.
-    pub(super) const COUNT: usize = Self::Answers as usize + 1;
+    pub(super) const COUNT: usize = Self::OpenPoint as usize + 1;
 }
 
 /// The signs of one sentence.

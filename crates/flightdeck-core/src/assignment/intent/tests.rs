@@ -138,3 +138,71 @@ fn a_text_full_of_cues_is_read_from_its_end() {
     let message = format!("{}\n\nShall I drop the table now?", format!("{cues}\n").repeat(40));
     check(&message, Intent::Question, IntentRule::AsksThePerson);
 }
+
+#[test]
+fn what_claude_reports_later_asks_for_nothing() {
+    for message in [
+        "The run takes about an hour. I'll report back when it finishes.",
+        "I'll report back once it's done.",
+        "I'll watch the deploy and come back to you when it's through.",
+    ] {
+        check(message, Intent::Progress, IntentRule::AnnouncesNextStep);
+    }
+    check("Try the build and report back when you've seen it.", Intent::Question, IntentRule::RequestsInput);
+}
+
+#[test]
+fn a_direct_answer_ends_the_work() {
+    for message in [
+        "Yes. `foo()` is safe to call twice because the second call returns at once.",
+        "No, that flag has no effect since v3 of the tool.",
+        "It depends on the driver.",
+        "Nein, der Worker liest sie nur beim Start.",
+        "不需要修改。",
+        "はい、問題ありません。",
+    ] {
+        check(message, Intent::Completion, IntentRule::DirectAnswer);
+    }
+    check(
+        "There's nothing to change: the retry logic already handles 429.",
+        Intent::Completion,
+        IntentRule::DirectAnswer,
+    );
+    check("Yes. Which branch do you mean?", Intent::Question, IntentRule::AsksThePerson);
+    check("No response requested.", Intent::Progress, IntentRule::NothingSaid);
+}
+
+#[test]
+fn an_explanation_a_review_and_a_list_end_the_work() {
+    for message in [
+        "The parser splits each line at the first colon. A line without a colon continues the one before.",
+        "The build is slow because each package starts its own compiler.",
+        "Two findings:\n\n- a typo in `a.rs`\n- an unused import\n\nNone of these block the release.",
+        "These crates use `unsafe`:\n\n- `a` (3 blocks)\n- `b` (1 block)",
+    ] {
+        check(message, Intent::Completion, IntentRule::Explains);
+    }
+}
+
+#[test]
+fn an_explanation_of_what_is_not_finished_ends_nothing() {
+    for message in [
+        "Still failing. The trace points to the same line.",
+        "The agents are reading the logs. Their findings come in one by one.",
+        "I started the migration. It has processed 40 % of the rows.",
+    ] {
+        assert_eq!(detect(message).intent, Intent::Progress, "{message}");
+    }
+}
+
+#[test]
+fn a_request_in_a_statement_asks_in_every_language() {
+    for message in [
+        "请告诉我应该使用哪个环境:测试还是生产。",
+        "请问您希望用哪种方案",
+        "Dites-moi laquelle des deux branches je dois prendre.",
+        "**Open point:** the view sorts by name. I've kept that. If you'd rather have it explicit, tell me which column decides.",
+    ] {
+        check(message, Intent::Question, IntentRule::RequestsInput);
+    }
+}

@@ -1,11 +1,15 @@
 //! Which seat a session is given, and why. One card each, never two.
 
 use flightdeck_core::fleet::Fleet;
+use flightdeck_core::ids::HostId;
+use flightdeck_core::log::event::Event;
 use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::view;
 use flightdeck_core::view::seats::seats;
+use serde_json::json;
 
 use crate::registry::tell_all;
+use crate::script::{at_seconds, record};
 
 /// The seats as `chosen_by session pane`, with a mark if one is free; and the number of cards on the board.
 fn seated(script: &str) -> (Vec<String>, usize) {
@@ -150,6 +154,56 @@ fn a_session_that_only_the_registry_reported_finds_its_pane_later() {
             PANE_1.replace("pid=7 proc_start=1", "pid=8 proc_start=2")
         ),
         &["pane s %1"],
+        1,
+    );
+}
+
+#[test]
+fn a_name_alone_is_a_seat() {
+    let named = "0 SessionStart source=startup FLIGHTDECK_SEAT=reviewer";
+    check(named, &["new s -"], 1);
+    check("0 SessionStart source=startup AGENT_ID=reviewer\n 1 Stop AGENT_ID=reviewer", &["new s -"], 1);
+    check(&format!("{named}\n 1 SessionEnd reason=other FLIGHTDECK_SEAT=reviewer"), &["new s - free"], 0);
+}
+
+#[test]
+fn a_session_with_the_same_name_takes_the_seat_and_another_name_is_another_seat() {
+    let two = "0 SessionStart source=startup FLIGHTDECK_SEAT=a
+               1 SessionStart source=startup session_id=t FLIGHTDECK_SEAT=b";
+    check(two, &["new s -", "new t -"], 2);
+    check(
+        &format!(
+            "{two}\n 2 SessionEnd reason=other FLIGHTDECK_SEAT=a
+             3 SessionStart source=startup session_id=u FLIGHTDECK_SEAT=a"
+        ),
+        &["explicit_id u -", "new t -"],
+        2,
+    );
+}
+
+#[test]
+fn the_same_name_on_another_host_is_another_seat() {
+    let mut fleet = Fleet::new(FoldSettings::default());
+    let hosts = [("s", HostId::this_machine()), ("t@build-1", HostId::new("build-1"))];
+    for (n, (session, host)) in hosts.into_iter().enumerate() {
+        let payload = json!({"session_id": session, "cwd": "/w/api", "hook_event_name": "SessionStart"});
+        let env = json!({"AGENT_ID": "lead"}).as_object().unwrap().clone();
+        let at = at_seconds(&n.to_string());
+        let mut start = record(payload.as_object().unwrap().clone(), env, n as u64 + 1, at, fleet.now());
+        start.host = host;
+        fleet.apply(&Event::from_record(&start));
+    }
+    let of: Vec<_> = seats(&fleet).iter().map(|seat| (seat.session_id.to_string(), seat.occupied)).collect();
+    assert_eq!(of, [("s".to_owned(), true), ("t@build-1".to_owned(), true)]);
+}
+
+#[test]
+fn a_seat_known_by_its_name_learns_its_pane_later() {
+    check(
+        &format!(
+            "0 SessionStart source=startup FLIGHTDECK_SEAT=a\n 1 UserPromptSubmit prompt=a FLIGHTDECK_SEAT=a {PANE_1}"
+        ),
+        &["new s %1"],
         1,
     );
 }

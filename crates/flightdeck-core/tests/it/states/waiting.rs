@@ -34,6 +34,25 @@ fn needs_and_idleness_are_told_apart_and_only_what_blocks_or_asks_counts() {
     assert_eq!(waits(&fleet("0 UserPromptSubmit prompt=a")), None);
 }
 
+/// The words of the card and of its state are the same.
+#[test]
+fn a_card_is_finished_only_if_the_last_message_says_so() {
+    let words = |stop: &str| {
+        let card = card(&fleet(&format!("0 UserPromptSubmit prompt=a\n1 Stop{stop}")), "s");
+        let waiting = card.waiting.unwrap();
+        (waiting.label, waiting.icon, card.agent_state.label)
+    };
+    let all = |label: &str, icon: &str| (label.to_owned(), icon.to_owned(), label.to_owned());
+    for done in ["Fixed.~All~tests~pass.", "Fixed~it.~Let~me~know~if~you~need~more."] {
+        assert_eq!(words(&format!(" last_assistant_message={done}")), all("Finished", "finished"));
+    }
+    for unclear in
+        ["", " last_assistant_message=The~port~is~8080.", " last_assistant_message=Next:~the~docs."]
+    {
+        assert_eq!(words(unclear), all("Waiting for your next prompt", "circle"), "{unclear}");
+    }
+}
+
 #[test]
 fn the_last_message_of_a_turn_is_on_the_card_until_the_next_prompt() {
     let mut fleet = fleet("0 UserPromptSubmit prompt=a\n1 Stop last_assistant_message=Shall~I?");

@@ -5,18 +5,19 @@ use flightdeck_core::assignment::{Assignment, AssignmentMessage, Messages, TimeS
 use flightdeck_core::ids::AssignmentId;
 use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, Rows, ToSql, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, Transaction, params};
 
 use super::super::assignments::COUNT_SPAN;
-use super::super::{
-    AssignmentCursor, AssignmentPage, AssignmentsWanted, CompletedCount, ProjectTime, Result,
-};
+use super::super::{AssignmentPage, AssignmentsWanted, CompletedCount, ProjectTime, Result};
+use super::assignment_search::{SEARCHED_ROWS_MAX, put_words, search_page};
 use super::from_db;
 
 /// Inserts or updates a row. Does nothing if the assignment begins inside another completed assignment of the same session. A session
-/// has one assignment at a time, so only the previous one can contain the beginning.
+/// has one assignment at a time, so only the previous one can contain the beginning. `words_row` is the next free one of its
+/// millisecond.
 const PUT: &str = "INSERT INTO assignments (id, session_id, project, project_path, state, outcome, opened_at, completed_at, \
-     body) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 \
+     body, words_row) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, coalesce((SELECT max(words_row) + 1 FROM assignments \
+     WHERE words_row >= (?7 << 14) AND words_row < ((?7 + 1) << 14)), ?7 << 14) \
      WHERE NOT EXISTS (SELECT 1 FROM (SELECT completed_at FROM assignments WHERE session_id = ?2 AND opened_at < ?7 AND id <> ?1 \
      ORDER BY opened_at DESC LIMIT 1) WHERE completed_at > ?7) \
      ON CONFLICT (id) DO UPDATE SET session_id = excluded.session_id, project = excluded.project, \
@@ -28,9 +29,6 @@ const PUT_MESSAGE: &str = "INSERT INTO assignment_messages (assignment, n, body)
 const PUT_TIME: &str = "INSERT INTO assignment_times (assignment, n, project, waits, from_at, to_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 
 const ONE: &str = "SELECT body FROM assignments WHERE id = ?1";
-
-/// The rows that one page of a search reads. It is answered within a tenth of a second, also if no row matches.
-const SEARCHED_ROWS_MAX: usize = 4_000;
 
 const MESSAGES: &str = "SELECT body FROM assignment_messages WHERE assignment = ?1 ORDER BY n";
 
@@ -73,6 +71,7 @@ fn put_one(tx: &Transaction<'_>, row: &SessionAssignment) -> Result<()> {
     if changed == 0 {
         return Ok(());
     }
+    put_words(tx, row)?;
     put_messages(tx, a)?;
     put_times(tx, a, row.project.name())
 }
@@ -99,10 +98,22 @@ fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value).map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))
 }
 
-/// The query of a page and its arguments. Only filters that are set are in it, so that SQLite can use the index of each.
+/// The query of a page and its arguments.
 pub(super) fn page_query(wanted: &AssignmentsWanted) -> (String, Vec<Box<dyn ToSql>>) {
-    let mut query = "SELECT body, opened_at, id FROM assignments WHERE opened_at < ?1".to_owned();
+    let (filters, mut arguments) = filters(wanted);
+    let query = format!(
+        "SELECT body, opened_at, id FROM assignments WHERE TRUE{filters} ORDER BY opened_at DESC, id DESC LIMIT ?"
+    );
+    let rows = if wanted.words.is_empty() { wanted.limit } else { SEARCHED_ROWS_MAX };
+    arguments.push(Box::new(i64::try_from(rows).unwrap_or(i64::MAX).saturating_add(1)));
+    (query, arguments)
+}
+
+/// The filters of a page, except its words, and their arguments. Only those that are set are in it, so that SQLite can use the index of
+/// each.
+pub(super) fn filters(wanted: &AssignmentsWanted) -> (String, Vec<Box<dyn ToSql>>) {
     let until = wanted.until.map_or(i64::MAX, Timestamp::as_millis);
+    let mut query = " AND opened_at < ?".to_owned();
     let mut arguments: Vec<Box<dyn ToSql>> = vec![Box::new(until)];
     let mut filter = |sql: &str, values: Vec<Box<dyn ToSql>>| {
         query += " AND ";
@@ -129,54 +140,18 @@ pub(super) fn page_query(wanted: &AssignmentsWanted) -> (String, Vec<Box<dyn ToS
         let at: Box<dyn ToSql> = Box::new(before.opened_at.as_millis());
         filter("(opened_at, id) < (?, ?)", vec![at, Box::new(before.id.to_string())]);
     }
-    query += " ORDER BY opened_at DESC, id DESC LIMIT ?";
-    let rows = if wanted.words.is_empty() { wanted.limit } else { SEARCHED_ROWS_MAX };
-    arguments.push(Box::new(i64::try_from(rows).unwrap_or(i64::MAX).saturating_add(1)));
     (query, arguments)
 }
 
 pub(super) fn assignment_page(conn: &Connection, wanted: &AssignmentsWanted) -> Result<AssignmentPage> {
+    if !wanted.words.is_empty() {
+        return search_page(conn, wanted);
+    }
     let (query, arguments) = page_query(wanted);
     let mut select = conn.prepare_cached(&query)?;
     let arguments: Vec<&dyn ToSql> = arguments.iter().map(AsRef::as_ref).collect();
-    if !wanted.words.is_empty() {
-        return search(select.query(&*arguments)?, wanted);
-    }
     let rows = select.query_map(&*arguments, body)?.collect::<Result<Vec<_>, _>>()?;
     Ok(AssignmentPage::from_rows(rows.into_iter().flatten().collect(), wanted.limit))
-}
-
-/// The matching rows among the next [`SEARCHED_ROWS_MAX`]. The page ends where the search ended, also if it found nothing there.
-fn search(mut rows: Rows<'_>, wanted: &AssignmentsWanted) -> Result<AssignmentPage> {
-    let (mut found, mut searched, mut last) = (Vec::new(), 0, None);
-    while let Some(row) = rows.next()? {
-        if searched == SEARCHED_ROWS_MAX {
-            return Ok(AssignmentPage { assignments: found, next_before: last });
-        }
-        searched += 1;
-        last = Some(cursor(row)?);
-        if !may_match(row.get_ref(0)?.as_str().unwrap_or_default(), &wanted.words) {
-            continue;
-        }
-        found.extend(body::<SessionAssignment>(row)?.filter(|row| wanted.finds_words(row)));
-        if found.len() > wanted.limit {
-            break;
-        }
-    }
-    Ok(AssignmentPage::from_rows(found, wanted.limit))
-}
-
-fn cursor(row: &Row<'_>) -> rusqlite::Result<AssignmentCursor> {
-    let id: String = row.get(2)?;
-    Ok(AssignmentCursor { opened_at: Timestamp::from_millis(row.get(1)?), id: id.into() })
-}
-
-/// Whether the JSON of a row has the words. Most rows are passed over without parsing them. A word that JSON writes differently is
-/// not looked for.
-fn may_match(json: &str, words: &[String]) -> bool {
-    let json = json.to_lowercase();
-    let is_escaped = |word: &String| word.contains(['"', '\\']) || word.contains(char::is_control);
-    words.iter().all(|word| is_escaped(word) || json.contains(word.as_str()))
 }
 
 pub(super) fn find_assignment(conn: &Connection, id: &AssignmentId) -> Result<Option<SessionAssignment>> {
@@ -184,7 +159,7 @@ pub(super) fn find_assignment(conn: &Connection, id: &AssignmentId) -> Result<Op
 }
 
 /// Parses the body of a row. A row that cannot be read is `None`, and is left out.
-fn body<T: serde::de::DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<Option<T>> {
+pub(super) fn body<T: serde::de::DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<Option<T>> {
     let text: String = row.get(0)?;
     let read = serde_json::from_str(&text);
     if let Err(error) = &read {
@@ -231,6 +206,8 @@ mod tests {
     use flightdeck_core::assignment::transition::AssignmentState;
     use rusqlite::StatementStatus;
 
+    use super::super::super::AssignmentCursor;
+    use super::super::assignment_search::FIND_WORDS;
     use super::super::{migrate, transcripts};
     use super::*;
 
@@ -279,6 +256,13 @@ mod tests {
         assert!(times.contains("COVERING INDEX assignment_times_by_end (to_at>?)"), "{times}");
         let usage = plan(&conn, transcripts::USAGE_BETWEEN);
         assert!(usage.contains("INDEX usage_by_time (session=? AND at>? AND at<?)"), "{usage}");
+    }
+
+    #[test]
+    fn a_search_reads_the_index_from_its_newest_row_on() {
+        let conn = database();
+        let plan = plan(&conn, FIND_WORDS);
+        assert!(plan.contains("VIRTUAL TABLE INDEX") && !plan.contains("TEMP B-TREE"), "{plan}");
     }
 
     /// The steps of SQLite's machine for writing the next assignment of a session that already has some.

@@ -5,8 +5,9 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::super::{Result, StoreError};
+use super::assignment_search;
 
-pub(super) const MIGRATIONS: [&str; 12] = [
+pub(super) const MIGRATIONS: [&str; 13] = [
     include_str!("../migrations/0001_log.sql"),
     include_str!("../migrations/0002_sessions.sql"),
     include_str!("../migrations/0003_transcripts.sql"),
@@ -19,7 +20,10 @@ pub(super) const MIGRATIONS: [&str; 12] = [
     include_str!("../migrations/0010_assignments.sql"),
     include_str!("../migrations/0011_efforts.sql"),
     include_str!("../migrations/0012_host_states.sql"),
+    include_str!("../migrations/0013_assignment_words.sql"),
 ];
+/// After this many steps the assignments of the file are put into the index of words, which SQL cannot do.
+const INDEXES_WORDS: usize = 13;
 
 /// How many steps the file has taken. Refuses a file of a newer version before anything is written to it.
 pub(super) fn version(conn: &Connection, path: &Path) -> Result<usize> {
@@ -36,6 +40,9 @@ pub(super) fn migrate(conn: &mut Connection, from: usize) -> Result<()> {
     for (done, step) in MIGRATIONS.iter().enumerate().skip(from) {
         let tx = conn.transaction()?;
         tx.execute_batch(step)?;
+        if done + 1 == INDEXES_WORDS {
+            assignment_search::index_all(&tx)?;
+        }
         tx.pragma_update(None, "user_version", (done + 1) as i64)?;
         tx.commit()?;
     }

@@ -5,6 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
+use flightdeck_core::assignment::transition::Completion;
+use flightdeck_core::assignment::{Assignment, Opening};
+use flightdeck_core::ids::HostId;
+use flightdeck_core::project::Project;
+use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Millis;
 
 use super::super::testing::{all_records, large, record, records, start, stored};
@@ -193,6 +198,44 @@ fn a_database_of_the_first_version_is_migrated_with_its_events() {
     db.append(&(2..900).map(|n| large(n, 3000)).collect::<Vec<_>>()).unwrap();
     let policy = RetentionPolicy { max_bytes: 1 << 20, keep_after_seq: 900, ..RetentionPolicy::default() };
     while !matches!(db.retain_step(start(), &policy).unwrap(), RetainStep::Done { .. }) {}
+}
+
+#[test]
+fn assignments_of_an_earlier_version_are_found_by_their_words() {
+    let home = Home::new();
+    let old = home.of_schema(12);
+    let put = "INSERT INTO assignments (id, session_id, project, project_path, state, outcome, opened_at, completed_at, body)
+        VALUES (?1, 's', 'api', '/w/api', 'complete', 'completed', ?2, ?2, ?3)";
+    for (n, title) in ["Fix the LÖGIN page", "Fix the footer", "Fix it"].into_iter().enumerate() {
+        let opening = Opening {
+            id: format!("a-{n}").into(),
+            seq: 1,
+            at: start() + Millis(n as i64 / 2),
+            prompt: Some(title.to_owned()),
+        };
+        let mut assignment = Assignment::open(opening);
+        assignment.end(Completion::Ended, start() + Millis(5));
+        let row = SessionAssignment {
+            session_id: "s".into(),
+            seat: None,
+            host: HostId::this_machine(),
+            project: Project { path: Some("/w/api".into()), certain: true },
+            assignment,
+        };
+        let (at, body) = (row.assignment.opened_at.as_millis(), serde_json::to_string(&row).unwrap());
+        old.execute(put, rusqlite::params![format!("a-{n}"), at, body]).unwrap();
+    }
+    drop(old);
+    let mut db = home.open();
+    let mut found = |word: &str| {
+        let words = vec![word.to_owned()];
+        let wanted = AssignmentsWanted { words, limit: 10, ..AssignmentsWanted::default() };
+        let page = db.assignments(&wanted).unwrap();
+        page.assignments.iter().map(|row| row.assignment.id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(found("lögin"), ["a-0"]);
+    assert_eq!(found("fix"), ["a-2", "a-1", "a-0"]);
+    assert_eq!(found("nowhere"), Vec::<String>::new());
 }
 
 #[test]

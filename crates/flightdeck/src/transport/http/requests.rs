@@ -76,9 +76,9 @@ pub(super) async fn seen(State(app): State<App>, Path(session_id): Path<SessionI
 
 /// Answers an ask. The body of the request is the answer itself.
 pub(super) async fn answer(State(app): State<App>, Path(ask_id): Path<AskId>, body: Bytes) -> Response {
-    let answer = match serde_json::from_slice(&body) {
+    let answer = match serde_json::from_slice(if body.is_empty() { b"null" } else { &body }) {
         Ok(json) => SentAnswer::parse(json),
-        Err(error) => SentAnswer::Unreadable(error.to_string()),
+        Err(error) => return ask_failed(&AskError::Malformed(error.to_string())),
     };
     let reply = app.handle(AnswerAsk { ask_id, answer }).await.and_then(|reply| Ok(reply.into_json()?));
     match reply {
@@ -106,6 +106,7 @@ pub(super) fn failed(error: AppError) -> Response {
             let other = || TerminalRefusal::new(TerminalRefusalCode::Other, error.to_string());
             (StatusCode::CONFLICT, axum::Json(error.details().unwrap_or_else(other))).into_response()
         }
+        AppError::Pointless(why) => refuse(StatusCode::UNPROCESSABLE_ENTITY, why),
         error => refuse(status(error.code()), error.to_string()),
     }
 }

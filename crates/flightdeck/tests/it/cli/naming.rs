@@ -52,7 +52,7 @@ fn next_is_the_session_that_waits() {
     );
     tell(&daemon, "d0000000-idle", "/w/api", "Stop", json!({}));
     let said = home.run(&["next"]).success();
-    assert!(said.ends_with("\n1 more: flightdeck ls\n"), "{said}");
+    assert!(said.ends_with("\n1 idle: flightdeck ls\n"), "{said}");
     assert_eq!(home.run(&["next", "--json"]).json()["id"], "5f1c0000-asks");
 }
 

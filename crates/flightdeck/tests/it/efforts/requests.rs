@@ -153,6 +153,25 @@ fn a_seat_names_its_parent_once_the_parent_has_been_occupied() {
 }
 
 #[test]
+fn a_session_that_is_known_only_by_the_name_of_its_seat_occupies_it() {
+    let mut deck = Deck::new();
+    let dir = deck.dir();
+    for (session, env) in [("one", json!({"FLIGHTDECK_SEAT": "lead"})), ("two", json!({"AGENT_ID": "tests"}))]
+    {
+        deck.hook_in(&dir, session, "UserPromptSubmit", json!({"prompt": "go"}), env);
+    }
+    let seats = deck.data("fleet.status", json!({}))["seats"].clone();
+    let mut told: Vec<_> = seats
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|seat| (seat["name"].as_str().unwrap(), seat["session_id"].as_str().unwrap(), &seat["occupied"]))
+        .collect();
+    told.sort_by_key(|(name, ..)| *name);
+    assert_eq!(told, [("lead", "one", &json!(true)), ("tests", "two", &json!(true))]);
+}
+
+#[test]
 fn the_fleet_status_is_the_worst_of_all_seats() {
     let mut deck = Deck::new();
     deck.start();

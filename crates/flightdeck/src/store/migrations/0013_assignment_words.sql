@@ -1,0 +1,8 @@
+-- Finds assignments by words: the trigrams of what the log shows of each, in lower case. A row of the index is named by the opening
+-- of its assignment, so that a search finds the newest first.
+ALTER TABLE assignments ADD COLUMN words_row INTEGER;
+CREATE UNIQUE INDEX assignments_by_words ON assignments (words_row);
+-- Without the texts themselves: they are in `assignments`.
+CREATE VIRTUAL TABLE assignment_words USING fts5 (
+    words, content = '', contentless_delete = 1, detail = 'none', tokenize = 'trigram case_sensitive 1'
+);
