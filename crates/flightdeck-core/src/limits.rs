@@ -219,7 +219,9 @@ pub const WORKSTREAMS_MAX: usize = 1_000;
 pub const OVERFLOW_PERMILLE: u16 = 900;
 /// Events by a hook are compared with this many of the newest events by `hooks.*`, and the other way round.
 pub const TWINS_MAX: usize = 256;
-/// Most bytes of each field that are compared, to recognise an event that arrived by a hook and by `hooks.*`.
+/// Most bytes at the beginning and at the end of each text that are compared, to recognise an event that arrived by a hook and by `hooks.*`.
 pub const TWIN_FIELD_BYTES_MAX: usize = 48;
+/// Most values inside one field that are compared for that: a tool's input has a few, a list of edits some dozens.
+pub const TWIN_VALUES_MAX: usize = 64;
 /// An event without an id counts once if the same payload arrives by a hook and by `hooks.*` within this time.
 pub const TWIN_PAYLOADS_MAX: Millis = Millis::seconds(2);

@@ -68,6 +68,21 @@ pub(crate) fn deliver(socket: &Path, frame: &[u8], ack_within: Duration) -> Deli
     }
 }
 
+/// Sends lines, and returns the last of the lines that answer them. Each of `within` is the time from now in which one reply must be there.
+/// `None` if one is late or the daemon is gone. `flightdeck rpc` asks so for a client that waits.
+pub fn exchange(socket: &Path, lines: &[u8], within: &[Duration]) -> Option<Vec<u8>> {
+    let begun = Instant::now();
+    let first = *within.first()?;
+    let mut daemon = Connection::open(socket, first)?;
+    // The reply decides, not the write, as above.
+    let _ = daemon.send(lines, begun + first);
+    let mut reply = None;
+    for within in within {
+        reply = Some(daemon.line(begun + *within, Held::No)?);
+    }
+    reply
+}
+
 /// Sends a small frame without waiting for room or a reply. The daemon reads it even if this process has ended by then.
 pub(crate) fn send_without_reply(path: &Path, frame: &[u8]) -> Option<()> {
     private_folder::open(path.parent()?).ok()?;
@@ -220,6 +235,30 @@ mod tests {
         let took = shortest_wait(&socket, ACK_WITHIN, most);
         println!("a busy daemon was waited for {took:?}");
         assert!(took <= most, "{took:?}");
+    }
+
+    #[test]
+    fn the_last_of_several_replies_is_returned_and_each_has_a_time_of_its_own() {
+        let home = private_home();
+        let socket = home.path().join("slow.sock");
+        let listener = UnixListener::bind(&socket).unwrap();
+        let long = Duration::from_secs(60);
+        let asks = |within: &[Duration]| exchange(&socket, b"one\ntwo\n", within);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                use std::io::Write;
+                let (mut whole, _) = listener.accept().unwrap();
+                whole.write_all(b"first\n").unwrap();
+                whole.write_all(b"second\n").unwrap();
+                let (mut half, _) = listener.accept().unwrap();
+                half.write_all(b"first\n").unwrap();
+            });
+            assert_eq!(asks(&[long, long]).unwrap(), b"second\n");
+            assert_eq!(asks(&[long, long]), None, "it closed the connection");
+        });
+        assert_eq!(asks(&[ACK_WITHIN, long]), None, "no first reply, so the second is not waited for");
+        drop(listener);
+        assert_eq!(asks(&[long]), None, "it is down");
     }
 
     #[test]

@@ -61,6 +61,7 @@ pub struct ListEfforts {
     pub seat: Option<String>,
     /// `next_before` of the page before.
     pub before: Option<String>,
+    /// Efforts of one page, at most 200. Unless given: all active ones, and 50 finished ones.
     #[serde(deserialize_with = "arguments::number")]
     pub limit: Option<usize>,
 }
@@ -88,18 +89,24 @@ pub struct EnterPhase {
     pub proof: Option<String>,
 }
 
-/// Adds an entry to the log of the effort, and sets the heartbeat of its windows back to 0.
+/// Adds an entry to the log of the effort, and sets the heartbeat of the session that logs back to 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogEffort {
     pub id: EffortId,
     pub text: String,
+    /// The session that logs. Unless given, or if it has no open window here, the heartbeat of every window is set back.
+    #[serde(default)]
+    pub session_id: Option<SessionId>,
 }
 
-/// Leaves a payload for the next window, and ends the newest one.
+/// Leaves a payload for the next window, and ends the window of the session that hands over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dehydrate {
     pub id: EffortId,
     pub payload: String,
+    /// The session that hands over. Unless given, or if it has no open window here, the newest window ends.
+    #[serde(default)]
+    pub session_id: Option<SessionId>,
 }
 
 /// Gives the agent a text with the next hook that can carry it.
@@ -233,7 +240,8 @@ pub struct FinishWindow {
 pub struct DiscoverDirectives {
     /// Files that the agent touched, absolute.
     pub files: Vec<String>,
-    /// Where the search ends; the effort's workstream, else the folder of the file.
+    /// Where the search ends. Unless given: the root of the project (the nearest folder with `.git`) that the effort's workstream, or
+    /// without an effort the file, is in; without one the workstream, or the folder of the file.
     #[serde(default)]
     pub root: Option<String>,
     /// New ones are given to the windows of this effort, each once.
@@ -281,7 +289,7 @@ pub struct SeatEfforts {
 pub struct AppendMessage {
     pub effort: EffortId,
     pub text: String,
-    /// One word of the sender: note, decision, question.
+    /// One word of the sender: note, decision, question. `log` is refused, because `effort.log` adds log entries.
     pub kind: String,
 }
 

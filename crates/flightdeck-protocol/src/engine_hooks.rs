@@ -260,7 +260,8 @@ impl Default for Allow {
 engine_reply! {
     PostToolUseReply {
         heartbeat_count: u32,
-        /// Texts for the agent: injections, and files to read with an id that begins with `file:`.
+        /// Texts for the agent: injections, messages of guard rules with an id that begins with `rule:`, and files to read with an id that
+        /// begins with `file:`. Together at most 10,000 characters; a longer text names the file that has all of it.
         pending_injections: Vec<PendingInjection>,
         /// The message that an AskUserQuestion was filed as.
         dialogue_entry: Option<String>,

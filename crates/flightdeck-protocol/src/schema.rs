@@ -1,12 +1,11 @@
 //! The arguments of each socket command, found out from its request type: the fields that it reads, which of them it needs, and
 //! the kinds of JSON that each takes. `flightdeck rpc --list` prints them.
 
-use std::fmt;
-
 use serde::Serialize;
-use serde::de::{self, DeserializeOwned, Deserializer, Visitor, value::Error as ProbeError};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use crate::shape::{Shape, shape_of};
 use crate::types::*;
 use crate::{ALIASES, ApiRequest, SocketCommand};
 
@@ -62,10 +61,8 @@ fn arguments<R: DeserializeOwned>(example: &Value) -> Value {
     let Some(fields) = fields_of::<R>() else { return json!({ "type": "object" }) };
     let given = example.as_object().cloned().unwrap_or_default();
     let known: Vec<&str> = fields.iter().copied().filter(|field| !is_alias(field)).collect();
-    let properties: Map<String, Value> = known
-        .iter()
-        .map(|field| ((*field).to_owned(), json!({ "type": kinds::<R>(&given, field) })))
-        .collect();
+    let properties: Map<String, Value> =
+        known.iter().map(|field| ((*field).to_owned(), property::<R>(&given, field))).collect();
     let required: Vec<&str> = known.iter().copied().filter(|field| is_required::<R>(&given, field)).collect();
     json!({ "type": "object", "properties": properties, "required": required })
 }
@@ -79,6 +76,61 @@ fn is_alias(field: &str) -> bool {
 fn is_required<R: DeserializeOwned>(example: &Map<String, Value>, field: &str) -> bool {
     let mut without = example.clone();
     example.contains_key(field) && without.remove(field).is_some() && !reads::<R>(without)
+}
+
+/// The schema of one argument. An argument that is an object of ours is described down to its last field.
+fn property<R: DeserializeOwned>(example: &Map<String, Value>, field: &'static str) -> Value {
+    match shape_of::<R>(&[field]) {
+        Some(Shape::Struct(_)) => inner_schema::<R>(example, &mut vec![field]),
+        _ => json!({ "type": kinds::<R>(example, field) }),
+    }
+}
+
+/// The schema of the value at a path of fields in a request. The fields without which the example request is none are required.
+fn inner_schema<R: DeserializeOwned>(request: &Map<String, Value>, path: &mut Vec<&'static str>) -> Value {
+    match shape_of::<R>(path) {
+        Some(Shape::Struct(fields)) => {
+            let mut properties = Map::new();
+            for field in fields.iter().filter(|field| !is_alias(field)) {
+                path.push(field);
+                let value = inner_schema::<R>(request, path);
+                path.pop();
+                properties.insert((*field).to_owned(), value);
+            }
+            let required: Vec<_> =
+                fields.iter().filter(|field| is_needed::<R>(request, path, field)).collect();
+            json!({ "type": "object", "properties": properties, "required": required })
+        }
+        Some(Shape::Words(words)) => json!({ "type": "string", "enum": words }),
+        Some(Shape::List) => {
+            path.push(Shape::ITEM);
+            let items = inner_schema::<R>(request, path);
+            path.pop();
+            json!({ "type": "array", "items": items })
+        }
+        Some(Shape::Plain(kind)) => json!({ "type": kind }),
+        // Its type does not say what it takes.
+        Some(Shape::Any) | None => match path.as_slice() {
+            [.., "phases", Shape::ITEM] => phase_schema(),
+            _ => json!({}),
+        },
+    }
+}
+
+/// A phase of a skill: its name, or its name with directives.
+fn phase_schema() -> Value {
+    let strings = json!({ "type": "array", "items": { "type": "string" } });
+    let with_directives = json!({ "type": "object", "properties": { "name": { "type": "string" }, "directives": strings },
+        "required": ["name", "directives"] });
+    json!({ "anyOf": [{ "type": "string" }, with_directives] })
+}
+
+/// Whether the request is none without this field of the object at the path.
+fn is_needed<R: DeserializeOwned>(request: &Map<String, Value>, path: &[&str], field: &str) -> bool {
+    let mut without = Value::Object(request.clone());
+    let object = without.pointer_mut(&format!("/{}", path.join("/"))).and_then(Value::as_object_mut);
+    object.is_some_and(|object| object.remove(field).is_some())
+        && serde_json::from_value::<R>(without).is_err()
 }
 
 /// The kinds of JSON that the field takes.
@@ -124,45 +176,9 @@ fn reads<R: DeserializeOwned>(args: Map<String, Value>) -> bool {
 
 /// The names of the fields that a request reads; `None` if it takes any object.
 fn fields_of<R: DeserializeOwned>() -> Option<&'static [&'static str]> {
-    let mut found = None;
-    // The probe gives no value, so reading always ends with an error. Only the names count.
-    let _ = R::deserialize(FieldProbe { found: &mut found });
-    found
-}
-
-/// Notes the fields that a struct asks for.
-struct FieldProbe<'a> {
-    found: &'a mut Option<&'static [&'static str]>,
-}
-
-impl<'de> Deserializer<'de> for FieldProbe<'_> {
-    type Error = ProbeError;
-
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, ProbeError> {
-        Err(de::Error::custom(NoValue))
-    }
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        fields: &'static [&'static str],
-        _: V,
-    ) -> Result<V::Value, ProbeError> {
-        *self.found = Some(fields);
-        Err(de::Error::custom(NoValue))
-    }
-
-    serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
-    }
-}
-
-struct NoValue;
-
-impl fmt::Display for NoValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a probe has no value")
+    match shape_of::<R>(&[]) {
+        Some(Shape::Struct(fields)) => Some(fields),
+        _ => None,
     }
 }
 
@@ -205,5 +221,21 @@ mod tests {
             7,
             "the permission mode may be absent"
         );
+    }
+
+    #[test]
+    fn an_argument_that_is_an_object_is_described_down_to_its_fields() {
+        let all = commands();
+        let argument = |command: &str, field: &str| {
+            let found = all.iter().find(|known| known.command == command).unwrap();
+            found.arguments["properties"][field].to_string()
+        };
+        expect![[r#"{"type":"object","properties":{"id":{"type":"string"},"when":{"type":"object","properties":{"field":{"type":"string"},"op":{"type":"string","enum":["eq","ne","contains","glob","regex","gt","lt","in","exists"]},"value":{}},"required":["field","op"]},"then":{"type":"string","enum":["allow","warn","deny","inject"]},"message":{"type":"string"},"once":{"type":"boolean"},"priority":{"type":"integer"}},"required":["id","when","then"]}"#]].assert_eq(&argument("guard.set", "rule"));
+        expect![[r#"{"type":"object","properties":{"phases":{"type":"array","items":{"anyOf":[{"type":"string"},{"type":"object","properties":{"name":{"type":"string"},"directives":{"type":"array","items":{"type":"string"}}},"required":["name","directives"]}]}},"preload":{"type":"array","items":{"type":"string"}},"heartbeat":{"type":"integer"},"log_template":{"type":"string"},"directives":{"type":"array","items":{"type":"string"}}},"required":[]}"#]].assert_eq(&argument("effort.start", "settings"));
+        assert_eq!(argument("guard.test", "rule").matches("\"enum\"").count(), 2);
+        for phase in [json!("1: Plan"), json!({"name": "2: Build", "directives": ["BUILD.md"]})] {
+            let start = json!({"dir": "/", "skill": "x", "settings": {"phases": [phase]}});
+            assert!(serde_json::from_value::<StartEffort>(start).is_ok(), "{phase}");
+        }
     }
 }

@@ -181,11 +181,11 @@ macro_rules! endpoints {
             EnterPhase -> EffortCard, "Enter a phase; proof says why the one before is complete" {
                 socket "effort.phase", example {"id": "e-0f3c", "phase": "2: Build", "proof": "the plan was approved"};
             }
-            LogEffort -> EffortCard, "Add a log entry; the heartbeat starts again at 0" {
-                socket "effort.log", example {"id": "e-0f3c", "text": "9 of 14 rules moved"};
+            LogEffort -> EffortCard, "Add a log entry; the heartbeat of the session, or of all, starts again at 0" {
+                socket "effort.log", example {"id": "e-0f3c", "text": "9 of 14 rules moved", "session_id": "a1b2"};
             }
-            Dehydrate -> EffortCard, "Leave a handoff for the next context window, and end the newest one" {
-                socket "effort.dehydrate", example {"id": "e-0f3c", "payload": "Where it stands: …"};
+            Dehydrate -> EffortCard, "Leave a handoff for the next context window, and end the one of the session, or the newest" {
+                socket "effort.dehydrate", example {"id": "e-0f3c", "payload": "Where it stands: …", "session_id": "a1b2"};
             }
             InjectText -> EffortCard, "Give the agent a text with the next hook that can carry it" {
                 socket "effort.inject", example {"id": "e-0f3c", "text": "The API key moved to the vault"};
@@ -208,7 +208,8 @@ macro_rules! endpoints {
                 socket "guard.remove", example {"effort": "e-0f3c", "rule_id": "no-force-push"};
             }
             TestGuards -> GuardReport, "Which recorded calls the guard rules would have denied, without changing anything" {
-                socket "guard.test", example {"effort": "e-0f3c"};
+                socket "guard.test", example {"effort": "e-0f3c", "rule": {"id": "no-force-push", "then": "deny",
+                    "when": {"field": "/tool_input/command", "op": "contains", "value": "push --force"}}};
                 http get "/api/efforts/{effort}/guard-history" [200 "What each rule would have done", 404 "No such effort"];
             }
             ListWorkstreams -> WorkstreamList, "Directories that had efforts" {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::guard::GuardRule;
 use super::{SkillSettings, WorkstreamAbout};
-use crate::ids::{EffortId, InjectionId, SeatName, WindowId};
+use crate::ids::{EffortId, InjectionId, SeatName, SessionId, WindowId};
 
 /// The facts with which an effort begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +45,12 @@ pub struct GivenByVerdict {
     /// The rule with `allow` and `once` that let the call pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed_by: Option<String>,
+    /// Guard rules that fired, but whose message the reply had no field for. A later hook gives the messages.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub owed: Vec<String>,
+    /// Guard rules whose owed message was given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preloads: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -68,7 +74,7 @@ pub struct GivenByVerdict {
 impl GivenByVerdict {
     /// Whether anything in it changes the effort.
     pub fn is_worth_noting(&self) -> bool {
-        let lists = [&self.rules, &self.preloads, &self.directives];
+        let lists = [&self.rules, &self.messages, &self.preloads, &self.directives];
         let gave = !self.injections.is_empty() || lists.iter().any(|list| !list.is_empty());
         gave || self.denied_by.is_some() || self.warned || self.introduced || self.handoff
     }
@@ -85,9 +91,15 @@ pub enum EffortChange {
     },
     EffortLogged {
         text: String,
+        /// The session that logs. Without it the heartbeat of every window is reset.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session_id: Option<SessionId>,
     },
     EffortDehydrated {
         payload: String,
+        /// The session that hands over. Without it the newest window ends.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session_id: Option<SessionId>,
     },
     InjectionAdded {
         text: String,

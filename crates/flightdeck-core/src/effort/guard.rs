@@ -84,6 +84,8 @@ pub enum BadGuard {
         "`when.field` {0:?} is unknown: use a JSON pointer such as /tool_input/command, or one of window.heartbeat, context.percent, phase, project"
     )]
     Field(String),
+    #[error("`when.field` {0:?} is no JSON pointer: `~` is written ~0, and `/` in a name ~1")]
+    Pointer(String),
     #[error("`when.value` {0}")]
     Value(String),
     #[error("`message` is missing: a rule with `{0}` needs one")]
@@ -105,6 +107,9 @@ impl GuardRule {
         if !field.starts_with('/') && !GUARD_FIELDS.contains(&field.as_str()) {
             return Err(BadGuard::Field(field.clone()));
         }
+        if !has_only_known_escapes(field) {
+            return Err(BadGuard::Pointer(field.clone()));
+        }
         let message = self.message.as_deref().unwrap_or_default();
         if message.chars().count() > GUARD_MESSAGE_CHARS_MAX {
             return Err(BadGuard::TooLong("message", GUARD_MESSAGE_CHARS_MAX));
@@ -114,4 +119,19 @@ impl GuardRule {
         }
         compile(self.when.op, &self.when.value).map(drop).map_err(BadGuard::Value)
     }
+
+    /// What the agent is told if the rule matches and lets the call continue.
+    pub(super) fn told(&self) -> Option<String> {
+        let said = self.message.as_ref()?;
+        match self.then {
+            GuardAction::Warn => Some(format!("Warning: {said}")),
+            GuardAction::Inject => Some(said.clone()),
+            GuardAction::Allow | GuardAction::Deny => None,
+        }
+    }
+}
+
+/// In a JSON pointer, `~` stands only in `~0` and `~1`.
+fn has_only_known_escapes(pointer: &str) -> bool {
+    pointer.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']))
 }

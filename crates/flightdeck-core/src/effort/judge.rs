@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::guard::{GuardAction, GuardRule};
 use super::guard_match::GuardFacts;
-use super::{ContextWindow, Effort, GivenByVerdict, Handoff, HookVerdict, Injection};
-use crate::ids::{AgentId, EffortId, SessionId, WindowId};
+use super::{ContextWindow, Effort, GivenByVerdict, Handoff, HookVerdict};
+use crate::ids::{AgentId, EffortId, InjectionId, SessionId, WindowId};
 use crate::limits::OVERFLOW_PERMILLE;
 use crate::time::Timestamp;
 
@@ -48,6 +48,8 @@ pub struct Carries {
     /// The text that introduces the effort, and the handoff with it.
     pub introduction: bool,
     pub injections: bool,
+    /// The messages of guard rules that let a call continue.
+    pub messages: bool,
     pub files: CarriesFiles,
 }
 
@@ -61,8 +63,10 @@ pub enum CarriesFiles {
 
 impl Carries {
     /// The client puts any text into the context of the agent.
-    pub const ALL: Self = Self { introduction: true, injections: true, files: CarriesFiles::ByContent };
-    pub const NOTHING: Self = Self { introduction: false, injections: false, files: CarriesFiles::No };
+    pub const ALL: Self =
+        Self { introduction: true, injections: true, messages: true, files: CarriesFiles::ByContent };
+    pub const NOTHING: Self =
+        Self { introduction: false, injections: false, messages: false, files: CarriesFiles::No };
 }
 
 /// A hook that waits for a verdict.
@@ -91,9 +95,9 @@ pub struct Judged {
     pub verdict: HookVerdict,
     pub given: GivenByVerdict,
     pub call: JudgedCall,
-    /// The use of a rule with `allow` and `once`. It is recorded before the reply is written, because the call also continues if the reply
-    /// is lost.
-    pub allowance: Option<GivenByVerdict>,
+    /// The use of a rule with `allow` and `once`, and messages that are owed. They are recorded before the reply is written, because the
+    /// call also continues if the reply is lost.
+    pub before_reply: Option<GivenByVerdict>,
 }
 
 impl Judged {
@@ -113,9 +117,17 @@ pub struct JudgedCall {
     pub preloads: Vec<String>,
     /// The guard rules that fired.
     pub fired_rules: Vec<String>,
-    pub injections: Vec<Injection>,
+    /// Injections and messages of guard rules, as the agent gets them.
+    pub texts: Vec<GivenText>,
     pub dehydrated: Option<String>,
     pub session_context: String,
+}
+
+/// A text for the agent, with the id by which a repetition is recognised.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenText {
+    pub id: InjectionId,
+    pub text: String,
 }
 
 impl Effort {
@@ -140,11 +152,11 @@ impl Effort {
                 overflow: window.context_permille.is_some_and(|permille| permille >= OVERFLOW_PERMILLE),
                 preloads: window.preloads.clone(),
                 fired_rules: Vec::new(),
-                injections: Vec::new(),
+                texts: Vec::new(),
                 dehydrated: None,
                 session_context: self.session_context(heartbeat, now),
             },
-            allowance: None,
+            before_reply: None,
         };
         match question.event {
             JudgedEvent::SessionStart => self.judge_start(window, question, &mut judged),
@@ -159,7 +171,7 @@ impl Effort {
                 self.give_waiting(window, question.carries, &mut judged);
             }
             JudgedEvent::SubagentStart => {
-                judged.verdict.push(self.subagent_start(&question.program));
+                judged.verdict.push(self.subagent_start(&question.program, &question.session_id));
                 self.give_directives(window, question.carries, &mut judged);
             }
         }
@@ -213,21 +225,26 @@ impl Effort {
             return;
         }
         self.warn_of_overflow(window, question, judged);
-        let decided = self.fire_guards(window, question, judged);
+        let (decided, owed) = self.fire_guards(window, question, judged);
         let is_main = question.agent_id.is_none();
         if let Some(rule) = decided.filter(|rule| rule.then == GuardAction::Deny) {
             let said = rule.message.as_deref().unwrap_or("A guard rule of this effort denies this call.");
             deny(judged, &rule.id, format!("{said} (guard rule {})", rule.id), question);
         } else if is_main && self.holds_at(judged.call.heartbeat) {
             // Only calls of the main agent are denied by the heartbeat, because a subagent may have no tool to log with.
-            let reason = self.heartbeat_reason(judged.call.heartbeat, &question.program);
+            let reason =
+                self.heartbeat_reason(judged.call.heartbeat, &question.program, &question.session_id);
             deny(judged, HEARTBEAT_RULE, reason, question);
-        } else if let Some(rule) = decided.filter(|rule| rule.once && !window.fired.contains(&rule.id)) {
-            judged.allowance = Some(GivenByVerdict {
+        }
+        let continues = judged.verdict.deny.is_none();
+        let used = decided.filter(|rule| continues && rule.once && !window.fired.contains(&rule.id));
+        if used.is_some() || !owed.is_empty() {
+            judged.before_reply = Some(GivenByVerdict {
                 effort: self.id.clone(),
                 window: window.id.clone(),
                 tool_use_id: question.tool_use_id.clone(),
-                allowed_by: Some(rule.id.clone()),
+                allowed_by: used.map(|rule| rule.id.clone()),
+                owed,
                 call: Some(question.call.clone()),
                 ..GivenByVerdict::default()
             });
@@ -238,17 +255,19 @@ impl Effort {
         let Some(percent) = judged.call.context_percent.filter(|_| judged.call.overflow) else { return };
         let is_due = !window.warned && !self.has_left_handoff(&window.session_id);
         if is_due && question.agent_id.is_none() {
-            judged.given.warned = judged.verdict.push(self.overflow_warning(percent, &question.program));
+            judged.given.warned =
+                judged.verdict.push(self.overflow_warning(percent, &question.program, &question.session_id));
         }
     }
 
-    /// Fires the matching rules in order, until one allows or denies. Returns that rule.
+    /// Fires the matching rules in order, until one allows or denies. Returns that rule, and the rules whose message is owed.
     fn fire_guards(
         &self,
         window: &ContextWindow,
         question: &HookQuestion,
         judged: &mut Judged,
-    ) -> Option<&GuardRule> {
+    ) -> (Option<&GuardRule>, Vec<String>) {
+        let mut owed = Vec::new();
         let facts = GuardFacts {
             payload: &question.payload,
             heartbeat: judged.call.heartbeat,
@@ -261,29 +280,46 @@ impl Effort {
             if spent || !rule.when.holds(&facts) {
                 continue;
             }
-            let fired = match (rule.then, &rule.message) {
-                (GuardAction::Allow | GuardAction::Deny, _) | (_, None) => true,
-                (GuardAction::Warn, Some(said)) => judged.verdict.push(format!("Warning: {said}")),
-                (GuardAction::Inject, Some(said)) => judged.verdict.push(said.clone()),
-            };
+            let told = rule.told();
+            if told.is_some() && !question.carries.messages {
+                judged.call.fired_rules.push(rule.id.clone());
+                owed.extend(Some(rule.id.clone()).filter(|id| !window.owed.contains_key(id)));
+                continue;
+            }
             // A message without room is given with a later call.
+            let fired = told.is_none_or(|text| judged.verdict.push(text));
             if fired {
                 judged.call.fired_rules.push(rule.id.clone());
             }
             match rule.then {
-                GuardAction::Allow => return Some(rule),
+                GuardAction::Allow => return (Some(rule), owed),
                 _ if fired => judged.given.rules.push(rule.id.clone()),
                 _ => {}
             }
             if rule.then == GuardAction::Deny {
-                return Some(rule);
+                return (Some(rule), owed);
             }
         }
-        None
+        (None, owed)
     }
 
-    /// Adds the waiting injections, files to read and directives to the verdict. A subagent gets only directives.
+    /// Adds the messages of guard rules that earlier replies had no field for.
+    fn give_owed(&self, window: &ContextWindow, judged: &mut Judged) {
+        for (rule, text) in &window.owed {
+            if judged.verdict.push(text.clone()) {
+                judged.given.messages.push(rule.clone());
+                let id = InjectionId::new(format!("rule:{rule}"));
+                judged.call.texts.push(GivenText { id, text: text.clone() });
+            }
+        }
+    }
+
+    /// Adds the owed messages, the waiting injections, files to read and directives to the verdict. A subagent gets no injections and no
+    /// files to read.
     fn give_waiting(&self, window: &ContextWindow, carries: Carries, judged: &mut Judged) {
+        if carries.messages {
+            self.give_owed(window, judged);
+        }
         self.give_directives(window, carries, judged);
         if window.agent_id.is_some() {
             return;
@@ -294,9 +330,9 @@ impl Effort {
         }
         for injection in self.injections.iter().filter(|_| carries.injections) {
             let Some(text) = self.injection_text(injection, judged.verdict.room()) else { break };
-            judged.verdict.push(text);
+            judged.verdict.push(text.clone());
             judged.given.injections.push(injection.id.clone());
-            judged.call.injections.push(injection.clone());
+            judged.call.texts.push(GivenText { id: injection.id.clone(), text });
         }
     }
 

@@ -154,10 +154,12 @@ impl Effort {
         match change {
             EffortChange::EffortStarted(_) | EffortChange::SeatParent { .. } => {}
             EffortChange::PhaseEntered { phase, proof } => self.enter(phase, proof.as_deref(), when),
-            EffortChange::EffortLogged { text } => self.add_log_entry(text, when),
-            EffortChange::EffortDehydrated { payload } => {
-                let newest = self.windows.iter().rev().find(|w| w.agent_id.is_none() && w.ended_at.is_none());
-                let from = newest.map(|window| window.id.clone());
+            EffortChange::EffortLogged { text, session_id } => {
+                self.add_log_entry(text, session_id.as_ref(), when);
+            }
+            EffortChange::EffortDehydrated { payload, session_id } => {
+                let of_session = session_id.as_ref().and_then(|session| self.open_window(session, None));
+                let from = of_session.or_else(|| self.newest_open_window()).map(|window| window.id.clone());
                 self.hand_over(from, payload, WindowEnd::Dehydrated, when);
             }
             EffortChange::InjectionAdded { text } => {
@@ -176,7 +178,10 @@ impl Effort {
                 // Stable: rules of the same priority stay in the order in which they were added.
                 self.guards.sort_by_key(|rule| std::cmp::Reverse(rule.priority));
             }
-            EffortChange::GuardRemoved { rule_id } => self.guards.retain(|rule| rule.id != *rule_id),
+            EffortChange::GuardRemoved { rule_id } => {
+                self.guards.retain(|rule| rule.id != *rule_id);
+                self.windows.iter_mut().for_each(|window| window.forget_rule(rule_id));
+            }
             EffortChange::WindowFinished { window, payload: Some(payload) } => {
                 self.hand_over(Some(window.clone()), payload, WindowEnd::Finished, when);
             }
@@ -199,12 +204,28 @@ impl Effort {
         self.add_message("phase", text, None, when);
     }
 
-    /// Adds a log entry and resets the heartbeat of all windows, because the request does not say which window logged.
-    fn add_log_entry(&mut self, text: &str, when: ChangedAt<'_>) {
-        self.windows.iter_mut().for_each(|window| window.heartbeat = 0);
+    /// Adds a log entry and resets the heartbeat of the session that logs. If the session is not known, or has no window here, the
+    /// heartbeat of all windows is reset: an agent that logged must be able to go on.
+    fn add_log_entry(&mut self, text: &str, session_id: Option<&SessionId>, when: ChangedAt<'_>) {
+        let window = session_id.and_then(|session| self.open_window(session, None));
+        let window = window.map(|window| window.id.clone());
+        let session_id = session_id.filter(|_| window.is_some());
+        let logs = |window: &&mut ContextWindow| session_id.is_none_or(|id| window.session_id == *id);
+        self.windows.iter_mut().filter(logs).for_each(|window| window.heartbeat = 0);
         self.log_entries += 1;
         push_bounded(&mut self.log, LogEntry { at: when.at, text: text.to_owned() });
-        self.add_message("log", text.to_owned(), None, when);
+        self.add_message("log", text.to_owned(), window, when);
+    }
+
+    /// A teammate of this effort's seat has nothing to do: its agent is told. If so many texts wait already that one more would be
+    /// refused, only the message says it.
+    pub(crate) fn hear_of_idle_teammate(&mut self, text: &str, when: ChangedAt<'_>) {
+        self.seq = self.seq.max(when.seq);
+        if self.injections.len() < INJECTIONS_MAX {
+            let id = format!("i-{}", when.key).into();
+            self.injections.push_back(Injection { id, text: text.to_owned(), at: when.at });
+        }
+        self.add_message("signal", text.to_owned(), None, when);
     }
 
     fn hand_over(&mut self, from: Option<WindowId>, payload: &str, end: WindowEnd, when: ChangedAt<'_>) {
@@ -256,7 +277,10 @@ impl Effort {
         let Some(window) = self.windows.iter_mut().find(|window| window.id == given.window) else { return };
         window.introduced |= given.introduced;
         window.warned |= given.warned;
-        window.fired.extend(given.rules.iter().chain(&given.allowed_by).cloned());
+        window.fired.extend(given.rules.iter().chain(&given.owed).chain(&given.allowed_by).cloned());
+        let owed = self.guards.iter().filter(|rule| given.owed.contains(&rule.id));
+        window.owed.extend(owed.filter_map(|rule| Some((rule.id.clone(), rule.told()?))));
+        window.owed.retain(|rule, _| !given.messages.contains(rule) && !given.rules.contains(rule));
         if let (Some(rule), Some(call)) = (&given.allowed_by, &given.tool_use_id) {
             window.allowed.insert(rule.clone(), call.clone());
         }
@@ -311,6 +335,7 @@ impl Effort {
             calls: VecDeque::new(),
             fired: BTreeSet::new(),
             allowed: BTreeMap::new(),
+            owed: BTreeMap::new(),
             introduced: false,
             warned: false,
             told_directives: BTreeSet::new(),

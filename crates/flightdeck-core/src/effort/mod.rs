@@ -21,7 +21,9 @@ use serde_json::{Map, Value};
 pub use self::brief::EffortBrief;
 pub use self::change::{EffortChange, EffortOpening, GivenByVerdict};
 use self::guard::GuardRule;
-pub use self::judge::{Carries, CarriesFiles, HEARTBEAT_RULE, HookQuestion, Judged, JudgedCall, JudgedEvent};
+pub use self::judge::{
+    Carries, CarriesFiles, GivenText, HEARTBEAT_RULE, HookQuestion, Judged, JudgedCall, JudgedEvent,
+};
 pub use self::life::{ChangedAt, EffortRefused, WindowStart};
 pub use self::text::{
     INJECTED_WITHOUT_FILE_CHARS_MAX, artifact_name, handoff_name, injection_file, log_name,
@@ -202,6 +204,11 @@ impl Effort {
     /// The newest window of the main agent, open or ended.
     pub fn newest_window(&self) -> Option<&ContextWindow> {
         self.windows.iter().rev().find(|window| window.agent_id.is_none())
+    }
+
+    /// The newest open window of the main agent of any session.
+    pub fn newest_open_window(&self) -> Option<&ContextWindow> {
+        self.windows.iter().rev().find(|window| window.agent_id.is_none() && window.ended_at.is_none())
     }
 
     /// The open window of a session, or of one of its subagents.

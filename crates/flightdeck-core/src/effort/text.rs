@@ -1,6 +1,7 @@
 //! The texts that an agent gets about its effort, as context or as the reason of a denial.
 
 use super::{ContextWindow, Effort, Handoff, Injection, JudgedEvent};
+use crate::ids::SessionId;
 use crate::limits::INJECTION_CHARS_MAX;
 use crate::time::Timestamp;
 
@@ -44,6 +45,14 @@ fn clipped(text: &str, max: usize, file: &str) -> String {
     beginning.collect::<String>() + &note
 }
 
+/// Tells a command which session runs it: nothing in the environment of an agent's own commands does. An id that a shell would not take
+/// as one plain word is left out.
+fn session_option(session: &SessionId) -> String {
+    let is_plain =
+        !session.is_empty() && session.chars().all(|c| c.is_ascii_alphanumeric() || "-_.@".contains(c));
+    if is_plain && !session.starts_with('-') { format!(" --session {session}") } else { String::new() }
+}
+
 /// The beginning of a text; `…` says that there is more.
 fn beginning(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
@@ -72,24 +81,26 @@ impl Effort {
         format!("Flightdeck: {now}, {}, heartbeat {beats}.", self.name_and_phase())
     }
 
-    fn how_to_log(&self, program: &str) -> String {
+    fn how_to_log(&self, program: &str, session: &SessionId) -> String {
         let template = self.settings.log_template.as_deref().map(|form| beginning(form, TEMPLATE_CHARS_MAX));
         let template = template.map(|form| format!("\nForm of an entry:\n{form}")).unwrap_or_default();
-        format!("{program} effort log {} \"what you did and the next step\"{template}", self.id)
+        let of_session = session_option(session);
+        format!("{program} effort log {}{of_session} \"what you did and the next step\"{template}", self.id)
     }
 
-    pub(super) fn heartbeat_reason(&self, heartbeat: u32, program: &str) -> String {
-        let how = self.how_to_log(program);
+    pub(super) fn heartbeat_reason(&self, heartbeat: u32, program: &str, session: &SessionId) -> String {
+        let how = self.how_to_log(program, session);
         format!(
             "{heartbeat} tool calls without a log entry of effort {}; the limit is {}. Write an entry, then repeat the call:\n{how}",
             self.id, self.settings.heartbeat
         )
     }
 
-    pub(super) fn overflow_warning(&self, percent: f64, program: &str) -> String {
+    pub(super) fn overflow_warning(&self, percent: f64, program: &str, session: &SessionId) -> String {
+        let of_session = session_option(session);
         format!(
             "The context is {percent:.0} % full. Hand over before it is compacted: write down where the work stands, what was \
-             decided, the next step and what to watch out for, with\n{program} effort dehydrate {} <<'HANDOFF'\n…\nHANDOFF\n\
+             decided, the next step and what to watch out for, with\n{program} effort dehydrate {}{of_session} <<'HANDOFF'\n…\nHANDOFF\n\
              The next context window begins with that text.",
             self.id
         )
@@ -112,7 +123,10 @@ impl Effort {
         }
         if self.settings.heartbeat > 0 {
             let limit = self.settings.heartbeat;
-            text += &format!("\nLog at least every {limit} tool calls: {}", self.how_to_log(program));
+            text += &format!(
+                "\nLog at least every {limit} tool calls: {}",
+                self.how_to_log(program, &window.session_id)
+            );
         }
         match self.handoff_for(window, event) {
             Some(handoff) => text + &self.handoff_text(handoff),
@@ -166,12 +180,12 @@ impl Effort {
         (!text.is_empty()).then_some(text)
     }
 
-    pub(super) fn subagent_start(&self, program: &str) -> String {
+    pub(super) fn subagent_start(&self, program: &str, session: &SessionId) -> String {
         format!(
             "You work for Flightdeck {} in {}. Log what you find with: {}",
             self.name_and_phase(),
             self.workstream,
-            self.how_to_log(program)
+            self.how_to_log(program, session)
         )
     }
 

@@ -49,6 +49,9 @@ pub struct ContextWindow {
     /// The call for which each rule with `allow` and `once` was used. The same call may be judged twice, by a hook and by `hooks.*`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub allowed: BTreeMap<String, String>,
+    /// Messages of guard rules that fired for a script whose reply had no field for them, by the rule.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub owed: BTreeMap<String, String>,
     /// Whether the effort was introduced to the agent.
     #[serde(default)]
     pub introduced: bool,
@@ -92,6 +95,13 @@ impl ContextWindow {
     pub fn has_spent(&self, rule: &str, tool_use_id: Option<&str>) -> bool {
         let used_for = self.allowed.get(rule).map(String::as_str);
         self.fired.contains(rule) && (used_for.is_none() || used_for != tool_use_id)
+    }
+
+    /// Forgets that a rule has fired: a rule that is removed and saved again is a new one.
+    pub(super) fn forget_rule(&mut self, rule: &str) {
+        self.fired.remove(rule);
+        self.allowed.remove(rule);
+        self.owed.remove(rule);
     }
 
     pub fn load(&mut self, file: &str) {

@@ -55,6 +55,11 @@ impl Fleet {
     pub fn parent_of_seat(&self, seat: &SeatName) -> Option<&SeatName> {
         self.efforts.parents.get(seat)
     }
+    /// The parent of a seat, and its effort. `None` if the seat has no parent, or the parent no effort.
+    pub fn parent_effort(&self, seat: Option<&SeatName>) -> Option<(&SeatName, &Effort)> {
+        let parent = self.parent_of_seat(seat?)?;
+        Some((parent, self.efforts.applying(Some(parent), None)?))
+    }
     /// The effort of a session at this seat and directory.
     pub fn effort_for(&self, seat: Option<&SeatName>, dir: Option<&str>) -> Option<&Effort> {
         self.efforts.applying(seat, dir)
@@ -127,6 +132,7 @@ impl Fleet {
                 touched
                     .into_iter()
                     .for_each(|(id, touched)| self.report_effort(&id, touched, Some(session), effects));
+                self.tell_parent(event, when, effects);
             }
             _ => {}
         }
@@ -178,6 +184,20 @@ impl Fleet {
         if matches!(change, EffortChange::EffortFinished {}) {
             self.efforts.make_room();
         }
+    }
+
+    /// A teammate has nothing to do: the agent of the seat above it is told.
+    fn tell_parent(&mut self, event: &Event, when: ChangedAt<'_>, effects: &mut Vec<Effect>) {
+        let Some(text) = event.effort.as_deref().and_then(|facts| facts.idle.as_deref()) else { return };
+        let above = self.parent_effort(event.envelope.seat.as_ref());
+        let Some(id) = above.filter(|(_, effort)| effort.seq < when.seq).map(|(_, effort)| effort.id.clone())
+        else {
+            return;
+        };
+        if let Some(effort) = self.efforts.effort_mut(&id) {
+            effort.hear_of_idle_teammate(text, when);
+        }
+        self.report_effort(&id, Touched::Yes, None, effects);
     }
 
     /// What a hook of a session, or the end of its process, does to efforts.

@@ -5,7 +5,10 @@ use serde_json::{Map, Value};
 
 use super::record::{Record, Source};
 use crate::fnv::QuickHash;
-use crate::limits::{CARD_PROMPT_CHARS_MAX, EFFORT_TEXT_BYTES_MAX, PATH_CHARS_MAX, TWIN_FIELD_BYTES_MAX};
+use crate::limits::{
+    CARD_PROMPT_CHARS_MAX, EFFORT_TEXT_BYTES_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX, TWIN_FIELD_BYTES_MAX,
+    TWIN_VALUES_MAX,
+};
 use crate::text::{lines, one_line};
 use crate::wire::hook_name::HookName;
 use crate::wire::lenient::{borrowed_text, line, list, object, text};
@@ -21,6 +24,8 @@ pub struct EffortFacts {
     pub auto_compaction: bool,
     /// The to-do that was completed.
     pub todo: Option<String>,
+    /// What the parent seat of an idle teammate is told.
+    pub idle: Option<String>,
 }
 
 impl EffortFacts {
@@ -41,6 +46,7 @@ impl EffortFacts {
                 todo: text(p, "task_subject").map(|subject| one_line(&subject, CARD_PROMPT_CHARS_MAX)),
                 ..Self::default()
             },
+            HookName::TeammateIdle => Self { idle: Some(idle_teammate(p)), ..Self::default() },
             _ => return None,
         };
         Some(facts).filter(|facts| *facts != Self::default())
@@ -59,6 +65,12 @@ pub struct TwinKey {
 
 fn touched_file(input: &Map<String, Value>) -> Option<String> {
     ["file_path", "notebook_path"].into_iter().find_map(|field| line(input, field, PATH_CHARS_MAX))
+}
+
+fn idle_teammate(p: &Map<String, Value>) -> String {
+    let who = line(p, "teammate_name", NAME_CHARS_MAX).unwrap_or_default();
+    let team = line(p, "team_name", NAME_CHARS_MAX).unwrap_or_default();
+    format!("Teammate {who} of team {team} has nothing to do.")
 }
 
 /// One question and its answer on each line.
@@ -106,14 +118,65 @@ impl TwinKey {
     }
 }
 
-/// Hashes the name of a field, and the length and the beginning of its text. Hashing whole messages would cost more than folding
-/// the event. Two different events with the same hash would have to arrive within two seconds, one by a hook and one by `hooks.*`,
-/// and differ only after the hashed beginning. The caller adds up the fingerprints, so the order of the fields does not matter.
+/// Hashes the name of a field and its value. Two different events with the same hash would have to arrive within two seconds, one by a hook
+/// and one by `hooks.*`, and differ only in what is not hashed. The caller adds up the fingerprints, so the order of the fields does not
+/// matter.
 fn fingerprint((name, value): (&String, &Value)) -> u64 {
-    let text = value.as_str().unwrap_or_default().as_bytes();
     let mut hash = QuickHash::default();
     hash.add(name.as_bytes());
-    hash.add(text.get(..TWIN_FIELD_BYTES_MAX).unwrap_or(text));
+    match value {
+        Value::String(text) => add_text(&mut hash, text),
+        other => {
+            let mut left = TWIN_VALUES_MAX;
+            hash.mix(value_hash(other, &mut left));
+        }
+    }
+    hash.finish()
+}
+
+/// Hashes the length, the beginning and the end of a text: to hash whole messages would cost more than to fold the event.
+fn add_text(hash: &mut QuickHash, text: &str) {
+    let text = text.as_bytes();
+    let (beginning, rest) = text.split_at(text.len().min(TWIN_FIELD_BYTES_MAX));
+    hash.add(beginning);
+    if !rest.is_empty() {
+        hash.add(&rest[rest.len().saturating_sub(TWIN_FIELD_BYTES_MAX)..]);
+    }
     hash.mix(text.len() as u64);
+}
+
+/// Hashes a value with what it contains, at most `left` values. A number counts as the same however it is written, and the fields of an
+/// object in any order.
+fn value_hash(value: &Value, left: &mut usize) -> u64 {
+    let mut hash = QuickHash::default();
+    *left = left.saturating_sub(1);
+    match value {
+        Value::Null => hash.mix(0),
+        Value::Bool(flag) => hash.mix(1 + u64::from(*flag)),
+        Value::Number(number) => hash.mix(number.as_f64().unwrap_or_default().to_bits()),
+        Value::String(text) => add_text(&mut hash, text),
+        Value::Array(items) => {
+            hash.mix(items.len() as u64);
+            for item in items {
+                if *left == 0 {
+                    break;
+                }
+                hash.mix(value_hash(item, left));
+            }
+        }
+        Value::Object(fields) => {
+            let mut sum = fields.len() as u64;
+            for (name, value) in fields {
+                if *left == 0 {
+                    break;
+                }
+                let mut field = QuickHash::default();
+                field.add(name.as_bytes());
+                field.mix(value_hash(value, left));
+                sum = sum.wrapping_add(field.finish());
+            }
+            hash.mix(sum);
+        }
+    }
     hash.finish()
 }

@@ -219,6 +219,8 @@ fn verdict_given(p: &Map<String, Value>) -> String {
         None if p.contains_key("handoff") => "The handoff of the window before was delivered".to_owned(),
         None if p.contains_key("warned") => "Told that the context is nearly full".to_owned(),
         None if p.contains_key("injections") => "An injection was delivered".to_owned(),
+        None if p.contains_key("messages") => "The message of a guard rule was delivered".to_owned(),
+        None if p.contains_key("owed") => one_short_line(&format!("A guard rule has a message about {call}")),
         None => "The agent was reminded of its effort".to_owned(),
     }
 }

@@ -53,6 +53,14 @@ impl App {
         }
     }
 
+    /// Makes the folder of its artifacts. Sessions in this directory may then open efforts with a slash command.
+    pub(super) async fn make_artifacts_folder(&self, effort: Effort) {
+        let folder = PathBuf::from(effort.artifacts());
+        if let Err(error) = self.files.make_artifacts_folder(folder.clone()).await {
+            tracing::warn!(%error, path = %folder.display(), "the folder of an effort is not made; slash commands open no efforts here");
+        }
+    }
+
     async fn write(&self, effort: &Effort, name: String, text: String) {
         let folder = PathBuf::from(effort.artifacts());
         let path = folder.join(&name);

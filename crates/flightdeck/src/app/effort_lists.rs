@@ -16,8 +16,11 @@ use flightdeck_protocol::efforts::*;
 use super::efforts::{checked_name, checked_seat_name, checked_text};
 use super::{App, AppError, AppReply, Handle};
 use crate::clock;
+use crate::skills::directives::SearchRoot;
 use crate::store::MessagesWanted;
 
+/// The kind of the messages that log entries are.
+const LOG_KIND: &str = "log";
 const MESSAGES: usize = 50;
 const MESSAGES_MAX: usize = 500;
 
@@ -33,13 +36,28 @@ impl Handle<ListWorkstreams> for App {
 
 impl Handle<GetWorkstream> for App {
     async fn handle(&self, request: GetWorkstream) -> Result<AppReply<WorkstreamCard>, AppError> {
-        let dir = request.dir.clone();
+        let dir = request.dir.trim_end_matches('/');
+        let dir = if dir.is_empty() { "/" } else { dir };
+        if let Some(card) = self.workstream_card(dir.to_owned()).await? {
+            return Ok(card.into());
+        }
+        // Workstreams are named by their real paths.
+        let real = self.real_dirs.find(dir).await;
+        let card = match real.filter(|real| real != dir) {
+            Some(real) => self.workstream_card(real).await?,
+            None => None,
+        };
+        card.map(Into::into).ok_or(AppError::NoWorkstream(request.dir))
+    }
+}
+
+impl App {
+    async fn workstream_card(&self, dir: String) -> Result<Option<WorkstreamCard>, AppError> {
         let read = move |fleet: &Fleet| {
             let found = fleet.workstreams().find(|(known, _)| *known == dir);
             found.map(|(dir, workstream)| WorkstreamCard::new(dir, workstream, fleet))
         };
-        let found = self.engine.read(read).await?;
-        found.map(Into::into).ok_or(AppError::NoWorkstream(request.dir))
+        Ok(self.engine.read(read).await?)
     }
 }
 
@@ -162,12 +180,25 @@ impl App {
 impl Handle<AppendMessage> for App {
     async fn handle(&self, request: AppendMessage) -> Result<AppReply<MessageFiled>, AppError> {
         let AppendMessage { effort, text: said, kind } = request;
-        let (kind, said) = (checked_name("kind", &kind)?, checked_text("text", said, EFFORT_TEXT_BYTES_MAX)?);
+        let (kind, said) = (checked_kind(&kind)?, checked_text("text", said, EFFORT_TEXT_BYTES_MAX)?);
         let id = clock::fresh_id();
         let change = EffortChange::MessageAppended { kind, text: said };
         self.append_change(Subject::Effort(effort), change, id).await?;
         Ok(MessageFiled { id: MessageId::new(format!("m-{id}")) }.into())
     }
+}
+
+/// The kind of a message from outside. The log file is written from the messages of the kind `log`, and a log entry resets the heartbeat, so
+/// only `effort.log` adds one.
+fn checked_kind(kind: &str) -> Result<String, AppError> {
+    let kind = checked_name("kind", kind)?;
+    if kind == LOG_KIND {
+        let why = format!(
+            "`kind` may not be {LOG_KIND:?}: add a log entry with effort.log, or use another word, for example note, decision or question"
+        );
+        return Err(AppError::Invalid(why));
+    }
+    Ok(kind)
 }
 
 impl Handle<ListEffortMessages> for App {
@@ -219,10 +250,15 @@ impl Handle<DiscoverDirectives> for App {
             Some(id) => Some(self.whole_effort(id).await?),
             None => None,
         };
-        let root = root.or_else(|| known.as_ref().map(|effort| effort.workstream.clone()));
+        let workstream = known.as_ref().map(|effort| effort.workstream.clone().into());
+        let root = match (root, workstream) {
+            (Some(root), _) => SearchRoot::Folder(root.into()),
+            (None, Some(dir)) => SearchRoot::ProjectOf(dir),
+            (None, None) => SearchRoot::ProjectOfFile,
+        };
         let names = known.as_ref().map(|effort| effort.settings.directives.clone()).unwrap_or_default();
         let files = files.into_iter().map(PathBuf::from).collect();
-        let directives = self.discover_directives(files, root.map(PathBuf::from), names).await;
+        let directives = self.discover_directives(files, root, names).await;
         let new = |effort: &flightdeck_core::effort::Effort| {
             directives.iter().any(|d| !effort.directives.contains(d))
         };

@@ -12,6 +12,7 @@ use flightdeck_protocol::efforts::StartEffort;
 
 use super::supervisors::OrderedRestart;
 use super::{App, AppError};
+use crate::skills::directives::SearchRoot;
 
 /// Longest search for directives. If the disk is slower, the call gets none, and the next call searches again.
 const DISCOVERED_WITHIN: Duration = Duration::from_millis(10);
@@ -35,13 +36,11 @@ impl App {
     pub(super) async fn discover_directives(
         &self,
         files: Vec<PathBuf>,
-        root: Option<PathBuf>,
+        root: SearchRoot,
         more: Vec<String>,
     ) -> Vec<String> {
         let mut names = self.config.current().efforts.directives.clone();
         names.extend(more);
-        let root = root.or_else(|| files.first().and_then(|file| file.parent()).map(Path::to_owned));
-        let Some(root) = root else { return Vec::new() };
         let look = self.files.directives(files, root, names);
         let found = tokio::time::timeout(DISCOVERED_WITHIN, look).await.unwrap_or_default();
         found.into_iter().filter_map(|path| path.into_os_string().into_string().ok()).collect()

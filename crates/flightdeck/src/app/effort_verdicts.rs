@@ -20,6 +20,7 @@ use super::real_dirs::FOUND_WITHIN;
 use crate::clock;
 use crate::engine::NotStored;
 use crate::ingest::PrepareHook;
+use crate::skills::directives::SearchRoot;
 
 /// Longest wait for the verdict of the fold.
 const JUDGED_WITHIN: Duration = Duration::from_millis(15);
@@ -180,7 +181,8 @@ impl App {
         let dir = PathBuf::from(dir.unwrap_or_default());
         let files = std::mem::take(&mut verdict.files);
         let paths: Vec<PathBuf> = files.iter().map(|file| dir.join(file)).collect();
-        let read = tokio::time::timeout(DISK_WITHIN, self.files.read_texts(dir, paths.clone())).await;
+        let root = SearchRoot::ProjectOf(dir);
+        let read = tokio::time::timeout(DISK_WITHIN, self.files.read_texts(root, paths.clone())).await;
         let mut contents = read.unwrap_or_default();
         contents.resize(paths.len(), None);
         let names: Vec<String> =

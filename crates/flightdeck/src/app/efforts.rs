@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use flightdeck_core::effort::{
-    Effort, EffortChange, EffortOpening, EffortRefused, INJECTED_WITHOUT_FILE_CHARS_MAX, Lifecycle,
-    SkillPhase, SkillSettings, WorkstreamAbout,
+    Effort, EffortChange, EffortOpening, EffortRefused, INJECTED_WITHOUT_FILE_CHARS_MAX, SkillPhase,
+    SkillSettings, WorkstreamAbout,
 };
-use flightdeck_core::ids::{EffortId, SeatName};
+use flightdeck_core::ids::{EffortId, SeatName, SessionId};
 use flightdeck_core::limits::{
     ASSIGNMENT_TITLE_CHARS_MAX, EFFORT_PHASES_MAX, EFFORT_TEXT_BYTES_MAX, HANDOFF_BYTES_MAX, KEYWORDS_MAX,
-    NAME_CHARS_MAX, PATH_CHARS_MAX, PRELOADS_MAX,
+    NAME_CHARS_MAX, PATH_CHARS_MAX, PRELOADS_MAX, SESSION_ID_BYTES_MAX,
 };
 use flightdeck_core::log::record::{EventId, Record, Source};
 use flightdeck_core::log::subject::Subject;
@@ -21,11 +21,7 @@ use serde_json::{Map, Value};
 
 use super::{App, AppError, AppReply, Handle};
 use crate::clock;
-use crate::store::{EffortCursor, EffortsWanted, SessionStretch};
-
-/// Most rows of one page, however many were asked for.
-const PAGE_ROWS_MAX: usize = 200;
-const PAGE_ROWS: usize = 50;
+use crate::store::SessionStretch;
 
 impl Handle<StartEffort> for App {
     async fn handle(&self, request: StartEffort) -> Result<AppReply<StartedEffort>, AppError> {
@@ -66,6 +62,9 @@ impl App {
         let id = clock::fresh_id();
         let effort = EffortId::new(format!("e-{id}"));
         self.append_change(Subject::Effort(effort.clone()), EffortChange::EffortStarted(opening), id).await?;
+        if let Some(effort) = self.effort_now(&effort).await {
+            self.make_artifacts_folder(effort).await;
+        }
         self.effort_card(&effort).await
     }
 
@@ -100,22 +99,20 @@ impl App {
     }
 
     /// Names the directives of the phases by their real paths, as those that are found on the way are named, so that none is given twice.
-    /// One that does not exist yet keeps its name.
+    /// They are looked for in the directory and above it, up to the root of the project. One that does not exist yet keeps its name.
     async fn find_phase_directives(&self, dir: &str, settings: &mut SkillSettings) {
         let of_phase = |phase: &mut SkillPhase| match phase {
             SkillPhase::Name(_) => Vec::new(),
             SkillPhase::WithDirectives { directives, .. } => std::mem::take(directives),
         };
         let named: Vec<Vec<String>> = settings.phases.iter_mut().map(of_phase).collect();
-        let paths = named.iter().flatten().map(|file| Path::new(dir).join(file)).collect();
-        let mut real = self.files.real_files(paths).await.into_iter();
+        let names = named.iter().flatten().cloned().collect();
+        let mut real = self.files.files_of_project(dir.into(), names).await.into_iter();
         for (phase, named) in settings.phases.iter_mut().zip(named) {
             if let SkillPhase::WithDirectives { directives, .. } = phase {
                 let path = |file: String| match real.next().flatten() {
-                    Some(real) if real.starts_with(dir) => {
-                        real.into_os_string().into_string().unwrap_or(file)
-                    }
-                    _ => file,
+                    Some(real) => real.into_os_string().into_string().unwrap_or(file),
+                    None => file,
                 };
                 *directives = named.into_iter().map(path).collect();
             }
@@ -139,7 +136,7 @@ impl App {
         self.priced_effort(card).await
     }
 
-    async fn priced_effort(&self, card: EffortCard) -> Result<EffortCard, AppError> {
+    pub(super) async fn priced_effort(&self, card: EffortCard) -> Result<EffortCard, AppError> {
         let mut sessions: Vec<_> = card.windows.iter().map(|window| window.session_id.clone()).collect();
         sessions.sort();
         sessions.dedup();
@@ -156,66 +153,10 @@ impl App {
     }
 }
 
-impl Handle<ListEfforts> for App {
-    async fn handle(&self, request: ListEfforts) -> Result<AppReply<EffortList>, AppError> {
-        let lifecycle = lifecycle(request.lifecycle.as_deref())?;
-        let before = request.before.as_ref().map(|text| {
-            EffortCursor::parse(text).ok_or_else(|| AppError::Invalid("`before` is not a cursor".into()))
-        });
-        let before = before.transpose()?;
-        let limit = request.limit.unwrap_or(PAGE_ROWS).min(PAGE_ROWS_MAX);
-        let mut cards = Vec::new();
-        if before.is_none() && lifecycle != Some(Lifecycle::Finished) {
-            cards = self.active_efforts().await?;
-        }
-        let mut next_before = None;
-        if lifecycle != Some(Lifecycle::Active) {
-            let wanted = EffortsWanted { lifecycle: Some(Lifecycle::Finished), before, limit };
-            let page = self.store.efforts(wanted).await?;
-            cards.extend(page.efforts.iter().map(|effort| EffortCard::new(effort, None)));
-            next_before = page.next_before.map(|cursor| cursor.to_string());
-        }
-        cards.retain(|card| matches_request(card, &request));
-        let mut efforts = Vec::with_capacity(cards.len());
-        for card in cards {
-            efforts.push(self.priced_effort(card).await?);
-        }
-        Ok(EffortList { efforts, next_before }.into())
-    }
-}
-
-impl App {
-    /// The newest first.
-    async fn active_efforts(&self) -> Result<Vec<EffortCard>, AppError> {
-        let read = self.engine.read(|fleet| {
-            let mut active: Vec<_> = fleet.efforts().filter(|effort| effort.is_active()).collect();
-            active.sort_by_key(|effort| std::cmp::Reverse(EffortCursor::from_effort(effort)));
-            active.into_iter().map(|effort| EffortCard::new(effort, Some(fleet))).collect()
-        });
-        Ok(read.await?)
-    }
-}
-
 fn record(subject: Subject, change: EffortChange, id: EventId) -> Result<Record, AppError> {
     let not_written = || AppError::Invalid("the change cannot be written as JSON".into());
     let (name, payload) = change.into_record().ok_or_else(not_written)?;
     Ok(Record::noticed_here(Source::User, &name, subject, payload, id))
-}
-
-fn lifecycle(word: Option<&str>) -> Result<Option<Lifecycle>, AppError> {
-    match word {
-        None | Some("all") => Ok(None),
-        Some("active") => Ok(Some(Lifecycle::Active)),
-        Some("finished") => Ok(Some(Lifecycle::Finished)),
-        Some(_) => Err(AppError::Invalid("`lifecycle` is not one of: active, finished, all".into())),
-    }
-}
-
-fn matches_request(card: &EffortCard, request: &ListEfforts) -> bool {
-    let is_below = |dir: &String| Path::new(dir).starts_with(&card.workstream);
-    request.dir.as_ref().is_none_or(is_below)
-        && request.skill.as_ref().is_none_or(|skill| *skill == card.skill)
-        && request.seat.as_ref().is_none_or(|seat| card.seat.as_deref() == Some(seat))
 }
 
 impl Handle<GetEffort> for App {
@@ -235,9 +176,10 @@ impl Handle<EnterPhase> for App {
 
 impl Handle<LogEffort> for App {
     async fn handle(&self, request: LogEffort) -> Result<AppReply<EffortCard>, AppError> {
-        let LogEffort { id, text: entry } = request;
+        let LogEffort { id, text: entry, session_id } = request;
         let entry = checked_text("text", entry, EFFORT_TEXT_BYTES_MAX)?;
-        let card = self.change_effort(&id, EffortChange::EffortLogged { text: entry }).await?;
+        let session_id = checked_session(session_id)?;
+        let card = self.change_effort(&id, EffortChange::EffortLogged { text: entry, session_id }).await?;
         if let Some(effort) = self.effort_now(&id).await {
             self.write_log_file(effort).await;
         }
@@ -247,9 +189,10 @@ impl Handle<LogEffort> for App {
 
 impl Handle<Dehydrate> for App {
     async fn handle(&self, request: Dehydrate) -> Result<AppReply<EffortCard>, AppError> {
-        let Dehydrate { id, payload } = request;
+        let Dehydrate { id, payload, session_id } = request;
         let payload = checked_text("payload", payload, HANDOFF_BYTES_MAX)?;
-        let card = self.change_effort(&id, EffortChange::EffortDehydrated { payload }).await?;
+        let session_id = checked_session(session_id)?;
+        let card = self.change_effort(&id, EffortChange::EffortDehydrated { payload, session_id }).await?;
         if let Some(effort) = self.effort_now(&id).await {
             self.write_handoff_file(effort).await;
         }
@@ -355,6 +298,16 @@ pub(super) fn checked_name(field: &str, value: &str) -> Result<String, AppError>
     match line.chars().count() {
         1..=NAME_CHARS_MAX => Ok(line),
         _ => Err(AppError::Invalid(format!("`{field}` must have 1 to {NAME_CHARS_MAX} characters"))),
+    }
+}
+
+/// The session that sends a request.
+fn checked_session(session: Option<SessionId>) -> Result<Option<SessionId>, AppError> {
+    match session {
+        Some(id) if id.is_empty() || id.len() > SESSION_ID_BYTES_MAX => {
+            Err(AppError::Invalid(format!("`session_id` must have 1 to {SESSION_ID_BYTES_MAX} bytes")))
+        }
+        session => Ok(session),
     }
 }
 

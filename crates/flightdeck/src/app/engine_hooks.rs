@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use flightdeck_core::effort::{
-    Carries, CarriesFiles, ContextWindow, Effort, EffortChange, EffortRefused, HookQuestion, Judged,
+    Carries, CarriesFiles, ContextWindow, Effort, EffortChange, HookQuestion, Judged,
 };
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::ids::{AgentId, AskId, InjectionId, MessageId, SeatName, SessionId, WindowId};
@@ -18,12 +18,14 @@ use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_protocol::ApiRequest;
 use flightdeck_protocol::engine_hooks::*;
 use serde_json::{Map, Value};
+use tokio::time::{Instant, timeout_at};
 
 use super::arguments::Arguments;
 use super::effort_verdicts::{AnsweredHook, EffortVerdict};
 use super::supervisors::RESTART_HOLD_MAX;
 use super::{App, AppError};
 use crate::clock;
+use crate::skills::directives::SearchRoot;
 
 /// At this context use no further turn fits.
 const EXHAUSTED_PERCENT: f64 = 98.0;
@@ -31,10 +33,9 @@ const EXHAUSTED_PERCENT: f64 = 98.0;
 const RATE_LIMITED: [&str; 3] = ["API Error: 429", "Claude AI usage limit reached", "You've hit your"];
 const CONTEXT_FULL: [&str; 2] = ["Prompt is too long", "Context limit reached"];
 
-/// Longest wait until the event is stored and judged. A script waits longer than our own hook, because it cannot spool the event.
-const STORED_WITHIN: Duration = Duration::from_millis(250);
-/// Longest time to find out what else the reply says.
-const REPLIED_WITHIN: Duration = Duration::from_millis(100);
+/// Longest time until the reply: a client waits for it, as it waits for our own hook.
+const REPLIED_WITHIN: Duration = Duration::from_millis(45);
+const _: () = assert!(REPLIED_WITHIN.as_millis() < flightdeck_hook::ACK_WITHIN.as_millis());
 
 /// A hook by a script, as it arrives.
 #[derive(Debug)]
@@ -56,7 +57,19 @@ pub struct ScriptHook {
     /// The process of the client.
     client: Option<u32>,
     windows_before: Vec<WindowId>,
+    /// Something that was known of the client's settings is looked up again.
+    invalidated: bool,
     answered: AnsweredHook,
+    /// When the reply must be there.
+    until: Instant,
+}
+
+/// What a reply needs of its event.
+#[derive(Clone, Copy, Debug)]
+struct ReplyNeeds {
+    says_window_ended: bool,
+    carries: Carries,
+    until: Instant,
 }
 
 /// A use case of `hooks.*`: what is answered once the event is stored and applied.
@@ -65,15 +78,17 @@ pub trait HandleHook<R: ApiRequest + EngineHook> {
     const SAYS_WINDOW_ENDED: bool = false;
     /// The parts of the verdict that the reply has fields for. The other parts wait for another hook.
     const CARRIES: Carries = Carries::NOTHING;
-    const REPLIED_WITHIN: Duration = REPLIED_WITHIN;
+    /// How much longer the reply may take, if it is held on purpose.
+    const HELD_MAX: Duration = Duration::ZERO;
 
     fn reply(&self, request: R, hook: &ScriptHook)
     -> impl Future<Output = Result<R::Reply, AppError>> + Send;
 }
 
 impl App {
-    /// Takes the event, and answers it. The verdict must be noted after the reply was written. If the event cannot be stored in time, the reply
-    /// is that of a session without an effort, so that the agent goes on. Only arguments that do not fit are an error.
+    /// Takes the event, and answers it. The verdict must be noted after the reply was written. If the event cannot be stored and judged in
+    /// time, the reply is that of a session without an effort, so that the agent goes on, and the event is stored after it. Only arguments
+    /// that do not fit are an error.
     pub async fn receive_script_hook<R>(
         &self,
         call: ScriptCall,
@@ -83,6 +98,7 @@ impl App {
         R::Reply: Default,
         Self: HandleHook<R>,
     {
+        let until = Instant::now() + REPLIED_WITHIN;
         let ScriptCall { arguments, env, bytes } = call;
         refuse_other_event::<R>(&arguments)?;
         let payload = arguments.fields.clone();
@@ -90,30 +106,36 @@ impl App {
         let draft = HookDraft { name_in_path: None, payload, env, bytes };
         let record =
             draft.into_record(clock::fresh_id()).map_err(|error| AppError::Invalid(error.to_string()))?;
-        let stored = self.store_script_hook(record, Self::SAYS_WINDOW_ENDED, Self::CARRIES);
-        let Some(mut hook) = in_time(R::EVENT, STORED_WITHIN, stored).await else {
-            return Ok(Default::default());
+        let needs = ReplyNeeds { says_window_ended: Self::SAYS_WINDOW_ENDED, carries: Self::CARRIES, until };
+        let mut stored = Box::pin(self.clone().store_script_hook(record, needs));
+        let in_time = match timeout_at(until, &mut stored).await {
+            Ok(stored) => stored.inspect_err(|error| report_failure(R::EVENT, error)).ok(),
+            Err(_) => {
+                report_delay(R::EVENT);
+                // No script could send the event again.
+                tokio::spawn(
+                    async move { stored.await.inspect_err(|error| report_failure(R::EVENT, error)) },
+                );
+                None
+            }
         };
+        let Some(mut hook) = in_time else { return Ok(Default::default()) };
         let reply = self.reply(request, &hook);
-        match in_time(R::EVENT, Self::REPLIED_WITHIN, reply).await {
+        match reply_in_time(R::EVENT, until + Self::HELD_MAX, reply).await {
             Some(reply) => Ok((reply, hook.answered.verdict.take())),
             None => Ok(Default::default()),
         }
     }
 
-    async fn store_script_hook(
-        &self,
-        mut record: Record,
-        says_window_ended: bool,
-        carries: Carries,
-    ) -> Result<ScriptHook, AppError> {
+    async fn store_script_hook(self, mut record: Record, needs: ReplyNeeds) -> Result<ScriptHook, AppError> {
         record.envelope.rpc = true;
         record.verbatim = Verbatim::default();
         self.prepare_for_efforts(&mut record).await;
-        let question = self.question(&record).map(|question| HookQuestion { carries, ..question });
+        let question =
+            self.question(&record).map(|question| HookQuestion { carries: needs.carries, ..question });
         let session_id = record.session_id().cloned().unwrap_or_default();
         let windows_before =
-            if says_window_ended { self.open_windows(&session_id).await? } else { Vec::new() };
+            if needs.says_window_ended { self.open_windows(&session_id).await? } else { Vec::new() };
         let mut hook = ScriptHook {
             id: record.id,
             agent_id: record.agent_id.clone(),
@@ -122,9 +144,12 @@ impl App {
             client: record.envelope.pid,
             windows_before,
             session_id,
+            invalidated: false,
             answered: AnsweredHook::default(),
+            until: needs.until,
         };
-        hook.answered = self.store_hook(record, question).await?.answered;
+        let stored = self.store_hook(record, question).await?;
+        (hook.invalidated, hook.answered) = (stored.invalidated, stored.answered);
         Ok(hook)
     }
 
@@ -179,22 +204,26 @@ impl App {
 }
 
 /// `None` if it fails or is late: the agent goes on as if there were no effort.
-async fn in_time<T>(
+async fn reply_in_time<T>(
     event: &str,
-    within: Duration,
+    until: Instant,
     work: impl Future<Output = Result<T, AppError>>,
 ) -> Option<T> {
-    match tokio::time::timeout(within, work).await {
-        Ok(Ok(done)) => Some(done),
-        Ok(Err(error)) => {
-            tracing::warn!(%error, event, "a hook of a script failed; it is answered as if there were no effort");
-            None
-        }
+    match timeout_at(until, work).await {
+        Ok(done) => done.inspect_err(|error| report_failure(event, error)).ok(),
         Err(_) => {
-            tracing::warn!(event, "a hook of a script was late; it is answered as if there were no effort");
+            report_delay(event);
             None
         }
     }
+}
+
+fn report_failure(event: &str, error: &AppError) {
+    tracing::warn!(%error, event, "a hook of a script failed; it is answered as if there were no effort");
+}
+
+fn report_delay(event: &str) {
+    tracing::warn!(event, "a hook of a script was late; it is answered as if there were no effort");
 }
 
 fn refuse_other_event<R: EngineHook>(arguments: &Arguments) -> Result<(), AppError> {
@@ -213,7 +242,7 @@ fn judged(hook: &ScriptHook) -> Option<&Judged> {
 }
 
 impl HandleHook<HookSessionStart> for App {
-    const CARRIES: Carries = Carries { introduction: true, injections: false, files: CarriesFiles::ByName };
+    const CARRIES: Carries = Carries { introduction: true, files: CarriesFiles::ByName, ..Carries::NOTHING };
 
     async fn reply(&self, _: HookSessionStart, hook: &ScriptHook) -> Result<SessionStartReply, AppError> {
         let about = |effort: &Effort, _: Option<&ContextWindow>| {
@@ -251,10 +280,10 @@ impl HandleHook<HookSessionEnd> for App {
 impl HandleHook<HookPreCompact> for App {
     const SAYS_WINDOW_ENDED: bool = true;
     // The hook of a client that is about to end is held.
-    const REPLIED_WITHIN: Duration = RESTART_HOLD_MAX.saturating_add(REPLIED_WITHIN);
+    const HELD_MAX: Duration = RESTART_HOLD_MAX;
 
     async fn reply(&self, request: HookPreCompact, hook: &ScriptHook) -> Result<PreCompactReply, AppError> {
-        let ended = in_time(HookPreCompact::EVENT, REPLIED_WITHIN, self.window_ended(hook)).await;
+        let ended = reply_in_time(HookPreCompact::EVENT, hook.until, self.window_ended(hook)).await;
         let window_ended = ended.unwrap_or(false);
         let client = hook.client.filter(|_| window_ended && request.trigger == "auto");
         let restart = match client.and_then(|client| self.restart_instead_of_compaction(client)) {
@@ -283,16 +312,16 @@ impl HandleHook<HookPreToolUse> for App {
 
 impl HandleHook<HookPostToolUse> for App {
     const CARRIES: Carries =
-        Carries { introduction: false, injections: true, files: CarriesFiles::ByContent };
+        Carries { injections: true, messages: true, files: CarriesFiles::ByContent, ..Carries::NOTHING };
 
     async fn reply(&self, _: HookPostToolUse, hook: &ScriptHook) -> Result<PostToolUseReply, AppError> {
-        let injections = judged(hook).map(|judged| judged.call.injections.clone()).unwrap_or_default();
-        let injections = injections.into_iter().map(|i| PendingInjection { id: i.id, text: i.text });
+        let texts = judged(hook).map(|judged| judged.call.texts.clone()).unwrap_or_default();
+        let texts = texts.into_iter().map(|given| PendingInjection { id: given.id, text: given.text });
         let files = hook.answered.files.iter().map(|placed| PendingInjection {
             id: InjectionId::new(format!("file:{}", placed.file)),
             text: placed.text.clone(),
         });
-        let pending = injections.chain(files);
+        let pending = texts.chain(files);
         Ok(PostToolUseReply {
             heartbeat_count: judged(hook).map_or(0, |judged| judged.call.heartbeat),
             pending_injections: pending.collect(),
@@ -375,15 +404,14 @@ impl HandleHook<HookPermissionRequest> for App {
 }
 
 impl HandleHook<HookTeammateIdle> for App {
-    async fn reply(
-        &self,
-        request: HookTeammateIdle,
-        hook: &ScriptHook,
-    ) -> Result<TeammateIdleReply, AppError> {
-        let signalled = match &hook.seat {
-            Some(seat) => self.signal_parent(seat, &request.teammate_name, &request.team_name).await?,
-            None => None,
+    async fn reply(&self, _: HookTeammateIdle, hook: &ScriptHook) -> Result<TeammateIdleReply, AppError> {
+        let seat = hook.seat.clone();
+        // The fold told it, when it applied the event or its twin.
+        let read = move |fleet: &Fleet| {
+            let (parent, _) = fleet.parent_effort(seat.as_ref())?;
+            Some(parent.to_string())
         };
+        let signalled = self.engine.read(read).await?;
         Ok(TeammateIdleReply { seat_status: self.seat_status(hook).await?, signalled })
     }
 }
@@ -395,7 +423,7 @@ impl HandleHook<HookTaskCompleted> for App {
 }
 
 impl HandleHook<HookSubagentStart> for App {
-    const CARRIES: Carries = Carries { introduction: false, injections: false, files: CarriesFiles::ByName };
+    const CARRIES: Carries = Carries { files: CarriesFiles::ByName, ..Carries::NOTHING };
 
     async fn reply(&self, _: HookSubagentStart, hook: &ScriptHook) -> Result<SubagentStartReply, AppError> {
         let about = |effort: &Effort, window: Option<&ContextWindow>| {
@@ -443,41 +471,13 @@ impl HandleHook<HookSubagentStop> for App {
 
 impl HandleHook<HookConfigChange> for App {
     async fn reply(&self, _: HookConfigChange, hook: &ScriptHook) -> Result<ConfigChangeReply, AppError> {
-        // Skills are read when an effort starts, so only directories are known from before.
-        let invalidated = self.real_dirs.forget();
-        tracing::debug!(session = %hook.session_id, at = %hook.at, invalidated, "the client's settings changed");
-        Ok(ConfigChangeReply { invalidated })
+        let ScriptHook { session_id, at, invalidated, .. } = hook;
+        tracing::debug!(session = %session_id, %at, invalidated, "the client's settings changed");
+        Ok(ConfigChangeReply { invalidated: *invalidated })
     }
 }
 
 impl App {
-    /// Tells the seat above this one, by a message and a text for its agent. Returns the name of that seat.
-    pub(super) async fn signal_parent(
-        &self,
-        seat: &SeatName,
-        who: &str,
-        team: &str,
-    ) -> Result<Option<String>, AppError> {
-        let seat = seat.clone();
-        let parent = self.engine.read(move |fleet| {
-            let parent = fleet.parent_of_seat(&seat)?;
-            Some((parent.clone(), fleet.effort_for(Some(parent), None)?.id.clone()))
-        });
-        let Some((parent, effort)) = parent.await? else { return Ok(None) };
-        let text = format!("Teammate {who} of team {team} has nothing to do.");
-        let message = EffortChange::MessageAppended { kind: "signal".to_owned(), text: text.clone() };
-        let subject = || Subject::Effort(effort.clone());
-        let both = vec![(subject(), message.clone()), (subject(), EffortChange::InjectionAdded { text })];
-        match self.append_changes(both).await {
-            // So many texts wait already that one more is refused; the message is in the timeline of the effort.
-            Err(AppError::Effort(EffortRefused::TooMany(..))) => {
-                self.append_changes(vec![(subject(), message)]).await?;
-            }
-            other => other?,
-        }
-        Ok(Some(parent.into()))
-    }
-
     /// Directives that apply to a file which the agent touched: the effort gives each once in a window.
     pub(super) async fn find_directives(&self, question: &HookQuestion, file: Option<String>) {
         let Some(file) = file else { return };
@@ -491,8 +491,9 @@ impl App {
                 effort.directives.clone(),
             ))
         };
-        let Ok(Some((effort, root, names, known))) = self.engine.read(read).await else { return };
-        let mut found = self.discover_directives(vec![file.into()], Some(root.into()), names).await;
+        let Ok(Some((effort, dir, names, known))) = self.engine.read(read).await else { return };
+        let root = SearchRoot::ProjectOf(dir.into());
+        let mut found = self.discover_directives(vec![file.into()], root, names).await;
         found.retain(|path| !known.contains(path));
         if found.is_empty() {
             return;

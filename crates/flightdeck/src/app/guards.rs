@@ -13,10 +13,10 @@ use flightdeck_core::log::record::Record;
 use flightdeck_core::log::tool::ToolUse;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view::effort::EffortCard;
-use flightdeck_core::wire::hook_name::HookName;
 use flightdeck_core::wire::lenient::borrowed_text;
 use flightdeck_protocol::efforts::*;
 
+use super::guard_history::{CALL, GuardHistory, NAMES};
 use super::{App, AppError, AppReply, Handle};
 use crate::store::EventsNamed;
 
@@ -59,8 +59,7 @@ impl Handle<TestGuards> for App {
         let mut test = GuardTest::new(&effort);
         let mut after = Some(begin);
         while let Some(after_seq) = after {
-            let names = [HookName::PreToolUse.as_str(), HookName::PreToolUse.as_str()];
-            let page = self.store.events_named(EventsNamed { names, after_seq }).await?;
+            let page = self.store.events_named(EventsNamed { names: NAMES, after_seq }).await?;
             // Events that arrive meanwhile are not waited for.
             after = page.next.filter(|next| *next < last);
             page.records.iter().for_each(|record| test.add(record));
@@ -80,10 +79,11 @@ impl App {
     }
 }
 
-/// Evaluates rules over recorded calls. The phase is the present one; the heartbeat of an old call is not known. A session counts as
-/// one context window.
+/// Evaluates rules over recorded calls, with the phase and the heartbeat that each call had. For rules with `once`, a session counts as one
+/// context window.
 struct GuardTest<'a> {
     effort: &'a Effort,
+    history: GuardHistory<'a>,
     /// The newest calls, by which a call is recognised that came by a hook and by `hooks.*`.
     newest: VecDeque<TwinKey>,
     /// Rules with `once`, by the agents for which they have fired.
@@ -103,6 +103,7 @@ impl<'a> GuardTest<'a> {
         };
         Self {
             effort,
+            history: GuardHistory::new(effort),
             newest: VecDeque::new(),
             fired: HashSet::new(),
             calls: 0,
@@ -112,6 +113,9 @@ impl<'a> GuardTest<'a> {
     }
 
     fn add(&mut self, record: &Record) {
+        if record.name != CALL {
+            return self.history.follow(record);
+        }
         let envelope = &record.envelope;
         let dir = envelope.real_dir.as_deref().or(envelope.project_dir.as_deref());
         let dir = dir.or_else(|| borrowed_text(&record.payload, "cwd"));
@@ -120,11 +124,12 @@ impl<'a> GuardTest<'a> {
         }
         let Some(session_id) = record.session_id().filter(|_| !self.is_twin(record)) else { return };
         self.calls += 1;
+        let heartbeat = self.history.count(record, session_id);
         let facts = GuardFacts {
             payload: &record.payload,
-            heartbeat: 0,
+            heartbeat,
             context_percent: envelope.context_permille.map(|permille| f64::from(permille) / 10.0),
-            phase: self.effort.phase().map_or("", |phase| &phase.name),
+            phase: self.history.phase(),
             project: &self.effort.workstream,
         };
         let mut decided = false;

@@ -2,7 +2,7 @@
 
 use flightdeck_core::effort::HookQuestion;
 use flightdeck_core::log::hold_rules::HoldRules;
-use flightdeck_core::log::record::{Record, Verbatim};
+use flightdeck_core::log::record::{EventId, Record, Verbatim};
 use flightdeck_core::wire::hook::{HookDraft, rename_camel_case};
 use flightdeck_core::wire::status_line;
 use flightdeck_protocol::hooks::StatusLineReply;
@@ -59,6 +59,8 @@ pub(super) struct StoredHook {
     pub seq: u64,
     /// The event was stored before.
     pub duplicate: bool,
+    /// Something that was known of the client's settings is looked up again.
+    pub invalidated: bool,
     pub answered: AnsweredHook,
 }
 
@@ -78,14 +80,11 @@ impl App {
         self.prepare_for_efforts(&mut record).await;
         let question = self.question(&record).filter(|_| hears_verdict);
         self.open_by_slash_command(&record);
-        if record.name == "ConfigChange" {
-            self.registrar.note_changed_settings();
-        }
         let compacts = self.auto_compaction(&record).await;
         let hold = rules.and_then(|rules| self.holds.open(&mut record, &rules, &self.engine));
         // Evaluated before the append, which consumes the record.
         let by_policy = hold.as_ref().and_then(|_| self.config.current().policy.answer(&record));
-        let StoredHook { seq, duplicate, answered } = match self.store_hook(record, question).await {
+        let StoredHook { seq, duplicate, answered, .. } = match self.store_hook(record, question).await {
             Ok(stored) => stored,
             Err(error) => {
                 hold.into_iter().for_each(HookHold::forget);
@@ -121,13 +120,29 @@ impl App {
         question: Option<HookQuestion>,
     ) -> Result<StoredHook, AppError> {
         let file = question.as_ref().and_then(|_| touched_file(&record));
+        let config_change = Some(record.id).filter(|_| record.name == "ConfigChange");
         let appended = self.engine.append(vec![record]).await?;
         let (seq, duplicate) = appended.first().map_or((0, false), |a| (a.seq, a.duplicate));
         let answered = match question {
             Some(question) => self.answer_in_time(question, file).await,
             None => AnsweredHook::default(),
         };
-        Ok(StoredHook { seq, duplicate, answered })
+        let invalidated = match config_change {
+            Some(event) if !duplicate => self.follow_config_change(event).await,
+            _ => false,
+        };
+        Ok(StoredHook { seq, duplicate, invalidated, answered })
+    }
+
+    /// The client's settings changed: the registration and the real paths of directories are looked up again, once for an event that comes
+    /// by two routes. Skills are read when an effort starts, so nothing of them is known. Returns whether a directory was known.
+    async fn follow_config_change(&self, event: EventId) -> bool {
+        let is_second = self.engine.read(move |fleet| fleet.applied(event) != event).await.unwrap_or(false);
+        if is_second {
+            return false;
+        }
+        self.registrar.note_changed_settings();
+        self.real_dirs.forget()
     }
 
     /// `None` if the hook does not wait.

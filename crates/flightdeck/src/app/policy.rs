@@ -8,7 +8,6 @@ use flightdeck_core::ids::AskId;
 use flightdeck_core::log::approvals::ANSWERED;
 use flightdeck_core::log::record::Record;
 use flightdeck_core::view::policy_test::{PolicyReport, PolicyTest};
-use flightdeck_core::wire::hook_name::HookName;
 use flightdeck_protocol::policy::{
     AddRule, GetPolicyHistory, PolicyEvent, PolicyHistory, PreviewRule, RuleAdded, RuleSuggestions,
     SuggestRules,
@@ -38,8 +37,8 @@ impl App {
 
 impl App {
     async fn policy_events(&self, after_seq: u64) -> Result<RecordPage, AppError> {
-        let names = [HookName::PermissionRequest.as_str(), ANSWERED];
-        Ok(self.store.events_named(EventsNamed { names, after_seq }).await?)
+        const NAMES: &[&str] = &["PermissionRequest", ANSWERED];
+        Ok(self.store.events_named(EventsNamed { names: NAMES, after_seq }).await?)
     }
 }
 

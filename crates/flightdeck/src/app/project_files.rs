@@ -11,6 +11,7 @@ use flightdeck_core::effort::SkillSettings;
 use flightdeck_core::limits::INJECTION_CHARS_MAX;
 
 use crate::config::efforts::EffortSettings;
+use crate::skills::directives::SearchRoot;
 use crate::skills::{self, directives};
 
 /// A lookup under way. A caller that dropped it does not wait for the disk.
@@ -31,14 +32,17 @@ pub trait ProjectFiles: Debug + Send + Sync {
         skill: String,
     ) -> Lookup<Result<SkillSettings, String>>;
     /// Directives with these names from the files up to `root`, the outermost first.
-    fn directives(&self, files: Vec<PathBuf>, root: PathBuf, names: Vec<String>) -> Lookup<Vec<PathBuf>>;
-    /// The real paths of files. `None` for one that does not exist.
-    fn real_files(&self, paths: Vec<PathBuf>) -> Lookup<Vec<Option<PathBuf>>>;
+    fn directives(&self, files: Vec<PathBuf>, root: SearchRoot, names: Vec<String>) -> Lookup<Vec<PathBuf>>;
+    /// The real paths of files that are named relative to `dir`, or to a folder above it up to the root of its project. `None` for one that
+    /// does not exist, or that a link leads out of the project.
+    fn files_of_project(&self, dir: PathBuf, names: Vec<String>) -> Lookup<Vec<Option<PathBuf>>>;
     /// The texts of small files below `root`. Any other file is left to the agent, whose client asks the person; a link in the project
     /// could lead to it.
-    fn read_texts(&self, root: PathBuf, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>>;
+    fn read_texts(&self, root: SearchRoot, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>>;
     /// Whether a slash command may open an effort in this directory.
     fn is_opted_in(&self, settings: EffortSettings, dir: PathBuf) -> Lookup<bool>;
+    /// Makes the folder of an effort's artifacts. A directory that has it is one in which a slash command opens an effort.
+    fn make_artifacts_folder(&self, folder: PathBuf) -> Lookup<io::Result<()>>;
     /// Writes a file of an effort into the folder of its artifacts.
     fn write_artifact(&self, folder: PathBuf, name: String, text: String) -> Lookup<io::Result<()>>;
 }
@@ -75,21 +79,20 @@ impl ProjectFiles for FilesOnDisk {
         })
     }
 
-    fn directives(&self, files: Vec<PathBuf>, root: PathBuf, names: Vec<String>) -> Lookup<Vec<PathBuf>> {
+    fn directives(&self, files: Vec<PathBuf>, root: SearchRoot, names: Vec<String>) -> Lookup<Vec<PathBuf>> {
         let found = on_disk(move || directives::discover(&files, &root, &names));
         Box::pin(async move { found.await.unwrap_or_default() })
     }
 
-    fn real_files(&self, paths: Vec<PathBuf>) -> Lookup<Vec<Option<PathBuf>>> {
-        let found = on_disk(move || paths.iter().map(|path| path.canonicalize().ok()).collect());
+    fn files_of_project(&self, dir: PathBuf, names: Vec<String>) -> Lookup<Vec<Option<PathBuf>>> {
+        let found =
+            on_disk(move || names.iter().map(|name| directives::find_in_project(&dir, name)).collect());
         Box::pin(async move { found.await.unwrap_or_default() })
     }
 
-    fn read_texts(&self, root: PathBuf, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>> {
-        let read = on_disk(move || {
-            let root = root.canonicalize().ok();
-            paths.iter().map(|path| small_text(root.as_deref()?, path)).collect()
-        });
+    fn read_texts(&self, root: SearchRoot, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>> {
+        let read =
+            on_disk(move || paths.iter().map(|path| small_text(&root.folder_for(path)?, path)).collect());
         Box::pin(async move { read.await.unwrap_or_default() })
     }
 
@@ -98,10 +101,17 @@ impl ProjectFiles for FilesOnDisk {
         Box::pin(async move { looked.await.unwrap_or(false) })
     }
 
-    fn write_artifact(&self, folder: PathBuf, name: String, text: String) -> Lookup<io::Result<()>> {
-        let written = on_disk(move || write_file(&folder, &name, text.as_bytes()));
-        Box::pin(async move { written.await.unwrap_or_else(|| Err(io::Error::other("the write broke off"))) })
+    fn make_artifacts_folder(&self, folder: PathBuf) -> Lookup<io::Result<()>> {
+        unless_it_panics(on_disk(move || make_folder(&folder)))
     }
+
+    fn write_artifact(&self, folder: PathBuf, name: String, text: String) -> Lookup<io::Result<()>> {
+        unless_it_panics(on_disk(move || write_file(&folder, &name, text.as_bytes())))
+    }
+}
+
+fn unless_it_panics(written: Lookup<Option<io::Result<()>>>) -> Lookup<io::Result<()>> {
+    Box::pin(async move { written.await.unwrap_or_else(|| Err(io::Error::other("the write broke off"))) })
 }
 
 /// A file below `root` that is small enough to be given whole.
@@ -113,15 +123,19 @@ fn small_text(root: &Path, path: &Path) -> Option<String> {
 }
 
 /// The folder belongs to the project, so a link in its place is not followed.
-fn write_file(folder: &Path, name: &str, text: &[u8]) -> io::Result<()> {
+fn make_folder(folder: &Path) -> io::Result<()> {
     match fs::symlink_metadata(folder) {
-        Ok(about) if about.is_dir() => {}
-        Ok(_) => return Err(io::Error::other("it is not a folder")),
+        Ok(about) if about.is_dir() => Ok(()),
+        Ok(_) => Err(io::Error::other("it is not a folder")),
         Err(_) => {
             fs::create_dir(folder)?;
-            fs::write(folder.join(".gitignore"), IGNORE_ALL)?;
+            fs::write(folder.join(".gitignore"), IGNORE_ALL)
         }
     }
+}
+
+fn write_file(folder: &Path, name: &str, text: &[u8]) -> io::Result<()> {
+    make_folder(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(text)?;
     file.persist(folder.join(name)).map_err(|error| error.error)?;

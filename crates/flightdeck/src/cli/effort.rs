@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::Subcommand;
-use flightdeck_core::ids::EffortId;
+use flightdeck_core::ids::{EffortId, SessionId};
 use flightdeck_core::limits::HANDOFF_BYTES_MAX;
 use flightdeck_core::view::effort::{EffortCard, WindowCard};
 use flightdeck_protocol::efforts::*;
@@ -34,7 +34,7 @@ enum EffortCommand {
         #[arg(long)]
         dir: Option<PathBuf>,
         /// What it is about [default: the first prompt]
-        #[arg(long)]
+        #[arg(long, allow_hyphen_values = true, value_parser = text_option)]
         title: Option<String>,
         /// The skill's own word for how it is run; the agent is told
         #[arg(long)]
@@ -50,34 +50,56 @@ enum EffortCommand {
     Phase {
         /// The effort: its id or the beginning of it; `.` is the one of this directory
         id: String,
+        #[arg(allow_hyphen_values = true)]
         phase: String,
         /// Why the previous phase is complete
-        #[arg(long)]
+        #[arg(long, allow_hyphen_values = true, value_parser = text_option)]
         proof: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Write a log entry; the heartbeat starts again at 0
     Log {
         /// The effort: its id or the beginning of it; `.` is the one of this directory
         id: String,
-        #[arg(required = true)]
-        text: Vec<String>,
+        #[command(flatten)]
+        text: TextWords,
+        /// The session that logs: only its heartbeat starts again [default: those of all sessions]
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Leave the handoff on standard input for the next context window, and end this one
     Dehydrate {
         /// The effort: its id or the beginning of it; `.` is the one of this directory
         id: String,
+        /// The session whose context window ends [default: the one whose window is the newest]
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Tell the agent something with its next tool call or prompt
     Inject {
         /// The effort: its id or the beginning of it; `.` is the one of this directory
         id: String,
-        #[arg(required = true)]
-        text: Vec<String>,
+        #[command(flatten)]
+        text: TextWords,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Finish an effort: nothing is counted or denied any more
     Finish {
         /// The effort: its id or the beginning of it; `.` is the one of this directory
         id: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// List efforts, the active ones first
     List {
@@ -98,6 +120,29 @@ enum EffortCommand {
     },
 }
 
+/// A text that may begin with a hyphen, as a list does. Only the first word may: an option after it is an option.
+#[derive(Debug, clap::Args)]
+struct TextWords {
+    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+    first: String,
+    #[arg(value_name = "MORE")]
+    more: Vec<String>,
+}
+
+impl TextWords {
+    fn joined(&self) -> String {
+        std::iter::once(&self.first).chain(&self.more).map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The text after an option. It may begin with a hyphen, but an option of every command in its place means that it was forgotten.
+pub(super) fn text_option(text: &str) -> Result<String, String> {
+    match text == "--json" || text == "--home" || text.starts_with("--home=") {
+        true => Err(format!("the text is missing: {text} is an option")),
+        false => Ok(text.to_owned()),
+    }
+}
+
 pub(super) fn run(args: &EffortArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let client = &mut BlockingClient::connect(paths)?;
     match &args.command {
@@ -116,32 +161,6 @@ pub(super) fn run(args: &EffortArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
                 false => print_started(&started, out)?,
             }
         }
-        EffortCommand::Phase { id, phase, proof } => {
-            let id = find_effort(client, id)?;
-            let card = client.call(&EnterPhase { id, phase: phase.clone(), proof: proof.clone() })?;
-            writeln!(out, "{} is in phase {phase}.", effort_name(&card))?;
-        }
-        EffortCommand::Log { id, text } => {
-            let id = find_effort(client, id)?;
-            let card = client.call(&LogEffort { id, text: text.join(" ") })?;
-            writeln!(out, "Logged; {} has {}.", effort_name(&card), draw::count(card.log_entries, "entry"))?;
-        }
-        EffortCommand::Dehydrate { id } => {
-            let payload = payload_on_stdin()?;
-            let id = find_effort(client, id)?;
-            let card = client.call(&Dehydrate { id, payload })?;
-            writeln!(out, "The next context window of {} begins with this handoff.", effort_name(&card))?;
-        }
-        EffortCommand::Inject { id, text } => {
-            let id = find_effort(client, id)?;
-            let card = client.call(&InjectText { id, text: text.join(" ") })?;
-            writeln!(out, "The agent of {} is told with its next tool call or prompt.", effort_name(&card))?;
-        }
-        EffortCommand::Finish { id } => {
-            let id = find_effort(client, id)?;
-            let card = client.call(&FinishEffort { id })?;
-            writeln!(out, "{} is finished.", effort_name(&card))?;
-        }
         EffortCommand::List { all, json } => list(client, *all, *json, out)?,
         EffortCommand::Show { id, json } => {
             let id = find_effort(client, id)?;
@@ -151,8 +170,71 @@ pub(super) fn run(args: &EffortArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
                 false => print_effort(&card, out)?,
             }
         }
+        change => {
+            let Changed { card, sentence, json } = change_effort(client, change)?;
+            match json {
+                true => out.json(&card)?,
+                false => writeln!(out, "{sentence}")?,
+            }
+        }
     }
     Ok(0)
+}
+
+/// An effort after a command changed it.
+struct Changed {
+    card: EffortCard,
+    /// What happened, for a person or an agent.
+    sentence: String,
+    json: bool,
+}
+
+fn change_effort(client: &mut BlockingClient, command: &EffortCommand) -> anyhow::Result<Changed> {
+    let (card, json) = match command {
+        EffortCommand::Phase { id, phase, proof, json } => {
+            let id = find_effort(client, id)?;
+            (client.call(&EnterPhase { id, phase: phase.clone(), proof: proof.clone() })?, *json)
+        }
+        EffortCommand::Log { id, text, session, json } => {
+            let (id, session_id) = (find_effort(client, id)?, session.as_deref().map(SessionId::from));
+            (client.call(&LogEffort { id, text: text.joined(), session_id })?, *json)
+        }
+        EffortCommand::Dehydrate { id, session, json } => {
+            let payload = payload_on_stdin()?;
+            let (id, session_id) = (find_effort(client, id)?, session.as_deref().map(SessionId::from));
+            (client.call(&Dehydrate { id, payload, session_id })?, *json)
+        }
+        EffortCommand::Inject { id, text, json } => {
+            let id = find_effort(client, id)?;
+            (client.call(&InjectText { id, text: text.joined() })?, *json)
+        }
+        EffortCommand::Finish { id, json } => {
+            let id = find_effort(client, id)?;
+            (client.call(&FinishEffort { id })?, *json)
+        }
+        EffortCommand::Start { .. } | EffortCommand::List { .. } | EffortCommand::Show { .. } => {
+            bail!("this command changes no effort")
+        }
+    };
+    let sentence = sentence(command, &card);
+    Ok(Changed { card, sentence, json })
+}
+
+fn sentence(command: &EffortCommand, card: &EffortCard) -> String {
+    let name = effort_name(card);
+    match command {
+        EffortCommand::Phase { phase, .. } => format!("{name} is in phase {phase}."),
+        EffortCommand::Log { .. } => {
+            format!("Logged; {name} has {}.", draw::count(card.log_entries, "entry"))
+        }
+        EffortCommand::Dehydrate { .. } => {
+            format!("The next context window of {name} begins with this handoff.")
+        }
+        EffortCommand::Inject { .. } => {
+            format!("The agent of {name} is told with its next tool call or prompt.")
+        }
+        _ => format!("{name} is finished."),
+    }
 }
 
 fn directory(dir: Option<&PathBuf>) -> anyhow::Result<String> {
@@ -166,35 +248,54 @@ fn seat_of_environment() -> Option<String> {
     named("FLIGHTDECK_SEAT").or_else(|| named("AGENT_ID"))
 }
 
-/// The effort with this id, or the only one whose id begins so; `.` is the newest active one of this directory.
+/// The effort with this id, or the only one whose id begins so; `.` is the one that a session of this directory works on.
 pub(super) fn find_effort(client: &mut BlockingClient, text: &str) -> anyhow::Result<EffortId> {
-    let here = if text == "." { Some(directory(None)?) } else { None };
-    if here.is_none() && text.len() == "e-".len() + 32 {
+    if text == "." {
+        return effort_here(client);
+    }
+    if text.len() == "e-".len() + 32 {
         return Ok(text.into());
     }
-    let seat = seat_of_environment().filter(|_| here.is_some());
-    let dir = here.clone().filter(|_| seat.is_none());
-    let list = client.call(&ListEfforts {
-        lifecycle: Some("active".into()),
-        dir,
-        seat,
-        ..ListEfforts::default()
-    })?;
-    let mut fitting: Vec<&EffortCard> =
-        list.efforts.iter().filter(|card| here.is_some() || card.id.starts_with(text)).collect();
-    if here.is_some() {
-        // The nearest directory counts, and in it the newest.
-        fitting.sort_by_key(|card| std::cmp::Reverse(card.workstream.len()));
-        fitting.truncate(1);
-    }
+    let list = client.call(&active_efforts())?;
+    let fitting: Vec<&EffortCard> = list.efforts.iter().filter(|card| card.id.starts_with(text)).collect();
     match fitting.as_slice() {
         [one] => Ok(one.id.clone()),
-        [] if here.is_some() => {
-            bail!("no active effort in this directory: start one with `flightdeck effort start SKILL`")
-        }
         [] => bail!("no active effort begins with {text:?}: `flightdeck effort list` shows all"),
         many => bail!("{} efforts begin with {text:?}: type more of the id", many.len()),
     }
+}
+
+fn active_efforts() -> ListEfforts {
+    ListEfforts { lifecycle: Some("active".into()), ..ListEfforts::default() }
+}
+
+/// The same effort as a session in this directory and with this environment has: with a seat the newest of that seat, without one the
+/// newest of the nearest directory that belongs to no seat.
+fn effort_here(client: &mut BlockingClient) -> anyhow::Result<EffortId> {
+    let none = || "no active effort in this directory: start one with `flightdeck effort start SKILL`";
+    if let Some(seat) = seat_of_environment() {
+        let of_seat = ListEfforts { seat: Some(seat), ..active_efforts() };
+        let list = client.call(&of_seat)?;
+        return Ok(list.efforts.first().with_context(none)?.id.clone());
+    }
+    let list = client.call(&ListEfforts { dir: Some(directory(None)?), ..active_efforts() })?;
+    let unclaimed = list.efforts.iter().filter(|card| card.seat.is_none());
+    // The list has the newest first, and the first of several that are equally near is taken.
+    if let Some(nearest) = unclaimed.min_by_key(|card| std::cmp::Reverse(card.workstream.len())) {
+        return Ok(nearest.id.clone());
+    }
+    let claimed: Vec<String> = list
+        .efforts
+        .iter()
+        .filter_map(|card| Some(format!("{} of seat {}", card.id, card.seat.as_ref()?)))
+        .collect();
+    if claimed.is_empty() {
+        bail!(none());
+    }
+    bail!(
+        "every active effort in this directory belongs to a seat: name one by its id ({})",
+        claimed.join(", ")
+    )
 }
 
 fn payload_on_stdin() -> anyhow::Result<String> {

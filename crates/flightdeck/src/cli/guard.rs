@@ -9,7 +9,7 @@ use flightdeck_protocol::efforts::{GuardReport, ListGuards, RemoveGuard, SetGuar
 use serde_json::Value;
 
 use super::draw;
-use super::effort::find_effort;
+use super::effort::{find_effort, text_option};
 use super::out::Out;
 use crate::client::BlockingClient;
 use crate::paths::Paths;
@@ -44,6 +44,9 @@ enum GuardCommand {
         effort: String,
         #[arg(value_name = "RULE")]
         rule: String,
+        /// Print JSON: the rules that are left
+        #[arg(long)]
+        json: bool,
     },
     /// Show which recorded calls the rules would have denied; nothing is changed
     Test {
@@ -69,13 +72,13 @@ struct RuleArgs {
     #[arg(long)]
     op: String,
     /// The value to compare with: a text, or JSON with --op in, gt and lt and if it begins with a digit, a quote or a bracket
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     value: Option<String>,
     /// allow, warn, deny, inject
     #[arg(long)]
     then: String,
     /// The text that Claude gets if the rule matches
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true, value_parser = text_option)]
     message: Option<String>,
     /// Let the rule act at most once in each context window
     #[arg(long)]
@@ -156,10 +159,13 @@ pub(super) fn run(args: &GuardArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
                 list.guards.iter().try_for_each(|rule| writeln!(out, "{}", guard_line(rule)))?;
             }
         }
-        GuardCommand::Remove { effort, rule } => {
+        GuardCommand::Remove { effort, rule, json } => {
             let effort = find_effort(client, effort)?;
-            client.call(&RemoveGuard { effort, rule_id: rule.clone() })?;
-            writeln!(out, "Rule {rule} is removed.")?;
+            let card = client.call(&RemoveGuard { effort, rule_id: rule.clone() })?;
+            match json {
+                true => out.json(&card.guards)?,
+                false => writeln!(out, "Rule {rule} is removed.")?,
+            }
         }
         GuardCommand::Test { effort, rule, json } => {
             let effort = find_effort(client, effort)?;

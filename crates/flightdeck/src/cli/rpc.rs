@@ -1,19 +1,30 @@
 //! `flightdeck rpc`: one command of the socket, for scripts.
 
 use std::io::{Read, Write};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
-use flightdeck_hook::CLIENT_VARIABLES;
+use flightdeck_hook::{ACK_WITHIN, CLIENT_VARIABLES, exchange};
+use flightdeck_protocol::daemon::Ping;
+use flightdeck_protocol::engine_hooks::HookPreCompact;
 use flightdeck_protocol::schema::{self, CommandSchema};
+use flightdeck_protocol::{ErrorCode, SocketCommand, fail_open_reply, frame};
 use serde_json::{Map, Value};
 
 use super::out::Out;
+use crate::app::supervisors::RESTART_HOLD_MAX;
 use crate::client::BlockingClient;
 use crate::frame::FRAME_BYTES_MAX;
 use crate::paths::Paths;
 
+/// A client that starts fresh instead of compacting is held this long; the daemon ends it. Only a daemon that has just answered is waited for.
+const RESTART_WITHIN: Duration = RESTART_HOLD_MAX.saturating_add(Duration::from_millis(500));
+
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exits 1 and prints the daemon's reason if the command is refused.")]
+#[command(
+    after_help = "Exits 1 and prints the daemon's reason if the command is refused. A command of hooks.* waits 50 ms at most: without a \
+    daemon that answers in time it prints the reply of a session without an effort."
+)]
 pub(super) struct RpcArgs {
     /// Print every command with its arguments as a JSON Schema and an example
     #[arg(long, conflicts_with_all = ["command", "arguments"])]
@@ -38,9 +49,41 @@ pub(super) fn run(args: &RpcArgs, paths: &Paths, out: &mut Out) -> anyhow::Resul
     let env = CLIENT_VARIABLES
         .iter()
         .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?.into())));
-    let data = BlockingClient::connect(paths)?.call_named(command, &arguments, &env.collect())?;
+    let env = env.collect();
+    let data = match fail_open_reply(command) {
+        Some(fail_open) => hook(command, &arguments, &env, paths)?.unwrap_or(fail_open),
+        None => BlockingClient::connect(paths)?.call_named(command, &arguments, &env)?,
+    };
     out.json_line(&data)?;
     Ok(0)
+}
+
+/// The reply to a command of `hooks.*`. `None` if there is none in time: a client of Claude Code waits for it, so the agent goes on. Only
+/// arguments that the daemon does not understand are an error.
+fn hook(
+    command: &str,
+    arguments: &Value,
+    env: &Map<String, Value>,
+    paths: &Paths,
+) -> anyhow::Result<Option<Value>> {
+    let call = frame::call_named(command, arguments, env)?;
+    let socket = paths.socket();
+    let line = if may_restart(command, arguments) {
+        let both = [frame::call(&Ping {})?, call].concat();
+        exchange(&socket, &both, &[ACK_WITHIN, RESTART_WITHIN])
+    } else {
+        exchange(&socket, &call, &[ACK_WITHIN])
+    };
+    match line.map(|line| frame::read_reply::<Value>(&line)) {
+        Some(Ok(Ok(data))) => Ok(Some(data)),
+        Some(Ok(Err(refused))) if refused.error == ErrorCode::ValidationError => bail!(refused.message),
+        _ => Ok(None),
+    }
+}
+
+/// Whether `flightdeck run` may end the client because of this event. The hook is then held until the client is gone.
+fn may_restart(command: &str, arguments: &Value) -> bool {
+    command == HookPreCompact::COMMAND && arguments["trigger"] == "auto"
 }
 
 fn arguments(given: Option<&str>) -> anyhow::Result<Value> {

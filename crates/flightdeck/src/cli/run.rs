@@ -19,8 +19,11 @@ pub(super) struct RunArgs {
     /// Come to the foreground of the terminal and become the command; `run` starts its client so
     #[arg(long, hide = true)]
     become_client: bool,
+    /// Report each SIGINT on standard output; `run` starts this in the process group of its client
+    #[arg(long, hide = true)]
+    report_interrupts: bool,
     /// The command, usually `claude` and its options
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present = "report_interrupts", value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
@@ -36,25 +39,34 @@ pub(super) fn run(args: RunArgs, paths: Paths) -> anyhow::Result<u8> {
     if args.become_client {
         return Ok(supervisor::become_client(&args.command));
     }
+    if args.report_interrupts {
+        runtime()?.block_on(supervisor::report_interrupts())?;
+        return Ok(0);
+    }
     let usual = Paths::resolve(None, |name| std::env::var_os(name)).ok();
     let options = RunOptions {
         command: args.command,
-        becomes_client: becomes_client(),
+        becomes_client: own_command(&["run", "--become-client", "--"]),
+        reports_interrupts: own_command(&["run", "--report-interrupts"]),
         named_home: Some(paths.home.clone()).filter(|_| usual.as_ref() != Some(&paths)),
         paths,
         seat: args.seat,
         restarts_max: args.max_restarts,
     };
     // On this thread: the kernel stops it before the call that stops the job returns.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = runtime()?;
     let code = runtime.block_on(supervisor::run(&options));
     // The thread that waits for the client may still block.
     runtime.shutdown_background();
     code
 }
 
-/// `None` if this program was replaced while it ran; the client is then started directly.
-fn becomes_client() -> Option<Vec<OsString>> {
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
+}
+
+/// A command of this program. `None` if the program was replaced while it ran; the client is then started directly.
+fn own_command(args: &[&str]) -> Option<Vec<OsString>> {
     let program = std::env::current_exe().ok().filter(|program| program.exists())?;
-    Some(vec![program.into(), "run".into(), "--become-client".into(), "--".into()])
+    Some(std::iter::once(program.into()).chain(args.iter().map(OsString::from)).collect())
 }

@@ -8,11 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use flightdeck_core::effort::SkillSettings;
+use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::record::Verbatim;
 use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_hook::ACK_WITHIN;
 use flightdeck_protocol::efforts::StartEffort;
-use flightdeck_protocol::engine_hooks::{HookPreToolUse, PreToolUseReply};
+use flightdeck_protocol::engine_hooks::{
+    HookConfigChange, HookPostToolUse, HookPreToolUse, HookStop, PostToolUseReply, PreToolUseReply, StopReply,
+};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -22,8 +25,9 @@ use crate::app::project_files::{Lookup, ProjectFiles};
 use crate::app::registration::Registrar;
 use crate::app::{App, Arguments, Handle, HookOutcome, HookWaits, IncomingHook, ScriptCall};
 use crate::config::efforts::EffortSettings;
-use crate::engine::Input;
+use crate::engine::{EngineHandle, Input};
 use crate::settings::{ClientVersion, Registration, SettingsFile};
+use crate::skills::directives::SearchRoot;
 use crate::store::{Memory, Store};
 
 const DIR: &str = "/work/api";
@@ -57,17 +61,20 @@ impl ProjectFiles for Disk {
     ) -> Lookup<Result<SkillSettings, String>> {
         self.answer(Ok(SkillSettings::default()))
     }
-    fn directives(&self, _: Vec<PathBuf>, root: PathBuf, _: Vec<String>) -> Lookup<Vec<PathBuf>> {
-        self.answer(vec![root.join("AGENTS.md")])
+    fn directives(&self, _: Vec<PathBuf>, _: SearchRoot, _: Vec<String>) -> Lookup<Vec<PathBuf>> {
+        self.answer(vec![PathBuf::from(DIR).join("AGENTS.md")])
     }
-    fn real_files(&self, paths: Vec<PathBuf>) -> Lookup<Vec<Option<PathBuf>>> {
-        self.answer(paths.into_iter().map(Some).collect())
+    fn files_of_project(&self, dir: PathBuf, names: Vec<String>) -> Lookup<Vec<Option<PathBuf>>> {
+        self.answer(names.iter().map(|name| Some(dir.join(name))).collect())
     }
-    fn read_texts(&self, _: PathBuf, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>> {
+    fn read_texts(&self, _: SearchRoot, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>> {
         self.answer(vec![Some("The content.".to_owned()); paths.len()])
     }
     fn is_opted_in(&self, _: EffortSettings, _: PathBuf) -> Lookup<bool> {
         self.answer(false)
+    }
+    fn make_artifacts_folder(&self, _: PathBuf) -> Lookup<io::Result<()>> {
+        self.answer(Ok(()))
     }
     fn write_artifact(&self, _: PathBuf, _: String, _: String) -> Lookup<io::Result<()>> {
         self.answer(Ok(()))
@@ -123,6 +130,21 @@ impl Desk {
                 }
             }
         });
+    }
+
+    /// From here on each input reaches the engine this much later. Returns the engine itself.
+    fn delay_the_engine(&mut self, delay: Duration) -> EngineHandle {
+        let engine = self.app.engine.clone();
+        let (sender, mut inputs) = mpsc::channel(16);
+        self.app.engine = engine.redirected_to(sender);
+        let direct = engine.clone();
+        tokio::spawn(async move {
+            while let Some(input) = inputs.recv().await {
+                tokio::time::sleep(delay).await;
+                engine.send(input).await.unwrap();
+            }
+        });
+        direct
     }
 
     /// From here on the engine stores nothing and answers nothing.
@@ -234,5 +256,54 @@ async fn a_script_whose_event_is_stored_late_is_answered_as_without_an_effort() 
     let begun = Instant::now();
     let (reply, verdict) = desk.app.receive_script_hook::<HookPreToolUse>(call).await.unwrap();
     assert_eq!((reply, verdict.is_none()), (PreToolUseReply::default(), true));
-    assert!(begun.elapsed() <= Duration::from_millis(250), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < ACK_WITHIN, "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_script_waits_no_longer_than_a_hook_and_its_event_is_stored_after_the_reply() {
+    let mut desk = Desk::new().await;
+    let engine = desk.delay_the_engine(Duration::from_secs(1));
+    let call =
+        object(json!({"sessionId": "late", "transcriptPath": "/t", "cwd": DIR, "hookEventName": "Stop",
+        "stopHookActive": false, "lastAssistantMessage": "Done."}));
+    let call = ScriptCall { arguments: Arguments::new(call), env: Map::new(), bytes: 0 };
+    let begun = Instant::now();
+    let (reply, _) = desk.app.receive_script_hook::<HookStop>(call).await.unwrap();
+    assert_eq!(reply, StopReply::default());
+    assert!(begun.elapsed() < ACK_WITHIN, "{:?}", begun.elapsed());
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let late = SessionId::from("late");
+    assert!(engine.read(move |fleet| fleet.get(&late).is_some()).await.unwrap());
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_steps_of_a_script_together_stay_below_what_a_hook_waits() {
+    let mut desk = Desk::new().await;
+    desk.silence_the_engine();
+    desk.get_stuck();
+    let ended = object(
+        json!({"sessionId": "s", "transcriptPath": "/t", "cwd": LINK, "hookEventName": "PostToolUse",
+        "toolName": "Read", "toolInput": {"file_path": "/work/api/a.rs"}, "toolResponse": "x", "toolUseId": "r"}),
+    );
+    let ended = ScriptCall { arguments: Arguments::new(ended), env: Map::new(), bytes: 0 };
+    let begun = Instant::now();
+    let (reply, _) = desk.app.receive_script_hook::<HookPostToolUse>(ended).await.unwrap();
+    assert_eq!(reply, PostToolUseReply::default());
+    assert!(begun.elapsed() < ACK_WITHIN, "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_changed_configuration_is_followed_whichever_way_it_comes() {
+    let desk = Desk::new().await;
+    let changed = json!({"source": "user_settings"});
+    desk.hook(DIR, "ConfigChange", changed.clone()).await;
+    assert!(!desk.app.real_dirs.forget(), "known directories are forgotten");
+    desk.app.registrar.settings_changed().await;
+    let mut fields = object(json!({"session_id": "t", "transcript_path": "/t", "cwd": DIR,
+        "hook_event_name": "ConfigChange"}));
+    fields.extend(object(changed));
+    let call = ScriptCall { arguments: Arguments::new(fields), env: Map::new(), bytes: 0 };
+    desk.app.receive_script_hook::<HookConfigChange>(call).await.unwrap();
+    let told = tokio::time::timeout(Duration::from_secs(60), desk.app.registrar.settings_changed()).await;
+    assert!(told.is_ok(), "the registration is looked at again");
 }

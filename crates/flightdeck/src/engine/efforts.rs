@@ -72,10 +72,11 @@ impl Engine {
         }
     }
 
-    /// The verdict on a hook. If it uses up a guard rule, that is stored first, so that no other call can use the rule too.
+    /// The verdict on a hook. If it uses up a guard rule, or leaves the message of one for a later hook, that is stored first: no other call
+    /// can use the rule too, and no message is lost with the reply.
     pub(super) async fn judge(&mut self, question: &HookQuestion) -> Option<Judged> {
         let mut judged = self.fleet.judge(question)?;
-        let record = judged.allowance.take().and_then(|used| {
+        let record = judged.before_reply.take().and_then(|used| {
             let (name, payload) = EffortChange::VerdictGiven(used).into_record()?;
             Some(Record::noticed_here(Source::User, &name, &question.session_id, payload, clock::fresh_id()))
         });

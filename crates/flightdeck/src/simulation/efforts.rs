@@ -17,6 +17,7 @@ use super::truth::must;
 use super::world::World;
 use crate::app::project_files::{Lookup, ProjectFiles};
 use crate::config::efforts::EffortSettings;
+use crate::skills::directives::SearchRoot;
 
 /// The home of the fleet: its sessions work below it.
 const FLEET_HOME: &str = "/home/dev";
@@ -55,17 +56,23 @@ impl ProjectFiles for SimulatedFiles {
     ) -> Lookup<Result<SkillSettings, String>> {
         ready(Ok(SkillSettings::default()))
     }
-    fn directives(&self, _: Vec<PathBuf>, root: PathBuf, _: Vec<String>) -> Lookup<Vec<PathBuf>> {
-        ready(vec![root.join("AGENTS.md")])
+    fn directives(&self, _: Vec<PathBuf>, root: SearchRoot, _: Vec<String>) -> Lookup<Vec<PathBuf>> {
+        match root {
+            SearchRoot::Folder(dir) | SearchRoot::ProjectOf(dir) => ready(vec![dir.join("AGENTS.md")]),
+            SearchRoot::ProjectOfFile => ready(Vec::new()),
+        }
     }
-    fn real_files(&self, paths: Vec<PathBuf>) -> Lookup<Vec<Option<PathBuf>>> {
-        ready(paths.into_iter().map(Some).collect())
+    fn files_of_project(&self, dir: PathBuf, names: Vec<String>) -> Lookup<Vec<Option<PathBuf>>> {
+        ready(names.iter().map(|name| Some(dir.join(name))).collect())
     }
-    fn read_texts(&self, _: PathBuf, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>> {
+    fn read_texts(&self, _: SearchRoot, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>> {
         ready(paths.iter().map(|path| Some(format!("The text of {}.", path.display()))).collect())
     }
     fn is_opted_in(&self, _: EffortSettings, _: PathBuf) -> Lookup<bool> {
         ready(false)
+    }
+    fn make_artifacts_folder(&self, _: PathBuf) -> Lookup<io::Result<()>> {
+        ready(Ok(()))
     }
     fn write_artifact(&self, _: PathBuf, _: String, _: String) -> Lookup<io::Result<()>> {
         ready(Ok(()))

@@ -1,9 +1,11 @@
 //! Directive files (AGENTS.md, CLAUDE.md and configured names) around the files that an agent touches.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+use super::project_folders;
 
 /// Files looked at in one call: a tool call touches one, a batch a few.
 const FILES_MAX: usize = 64;
@@ -12,20 +14,66 @@ const DEPTH_MAX: usize = 64;
 /// Bytes read of a directive. A longer one is cut, with a note.
 pub const DIRECTIVE_BYTES_MAX: usize = 64 * 1024;
 
+/// The folder up to which directives are looked for, and below which files are given to an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SearchRoot {
+    Folder(PathBuf),
+    /// The root of the project that this folder belongs to: the nearest folder with `.git` from here up, else the folder itself.
+    ProjectOf(PathBuf),
+    /// The root of the project that each file belongs to.
+    ProjectOfFile,
+}
+
+impl SearchRoot {
+    /// The real path of the root for this file. `None` if the folder does not exist.
+    pub fn folder_for(&self, file: &Path) -> Option<PathBuf> {
+        match self {
+            Self::Folder(folder) => folder.canonicalize().ok(),
+            Self::ProjectOf(dir) => project_root(dir),
+            Self::ProjectOfFile => project_root(file.parent()?),
+        }
+    }
+
+    /// The file that a relative path names.
+    fn resolve(&self, file: &Path) -> Option<PathBuf> {
+        match self {
+            _ if file.is_absolute() => Some(file.to_owned()),
+            Self::Folder(dir) | Self::ProjectOf(dir) => Some(dir.join(file)),
+            Self::ProjectOfFile => None,
+        }
+    }
+}
+
+/// The real path of the nearest folder with `.git` from here up, else of the folder itself. The folder may not exist yet; without a
+/// project around it, it has no root then.
+fn project_root(dir: &Path) -> Option<PathBuf> {
+    let existing = dir.ancestors().take(DEPTH_MAX).find_map(|folder| folder.canonicalize().ok())?;
+    let root = project_folders(&existing).last()?;
+    if root.join(".git").exists() { Some(root.to_owned()) } else { dir.canonicalize().ok() }
+}
+
+/// A file that is named relative to `dir`, or to a folder above it up to the root of its project: the nearest one, by its real path.
+pub fn find_in_project(dir: &Path, name: &str) -> Option<PathBuf> {
+    let (dir, root) = (dir.canonicalize().ok()?, project_root(dir)?);
+    let in_project = |path: PathBuf| path.canonicalize().ok().filter(|real| real.starts_with(&root));
+    from_folder_up_to(&root, &dir).into_iter().find_map(|folder| in_project(folder.join(name)))
+}
+
 /// The directives that apply to these files: those in their folders and in the folders above, up to `root`. Real paths, each
 /// once, the outermost folder first. A link that leads out of the project is left out: it could show the agent any file.
-pub fn discover(files: &[PathBuf], root: &Path, names: &[String]) -> Vec<PathBuf> {
-    let Ok(root) = root.canonicalize() else { return Vec::new() };
-    let mut folders = BTreeSet::new();
+pub fn discover(files: &[PathBuf], root: &SearchRoot, names: &[String]) -> Vec<PathBuf> {
+    let mut folders = BTreeMap::new();
     for file in files.iter().take(FILES_MAX) {
-        let file = if file.is_absolute() { file.clone() } else { root.join(file) };
-        folders.extend(folders_up_to(&root, &file));
+        let Some(file) = root.resolve(file) else { continue };
+        let Some(root) = root.folder_for(&file) else { continue };
+        folders.extend(folders_up_to(&root, &file).into_iter().map(|folder| (folder, root.clone())));
     }
     // A folder sorts before the folders below it.
-    let candidates = folders.iter().flat_map(|folder| names.iter().map(|name| folder.join(name)));
+    let candidates =
+        folders.iter().flat_map(|(folder, root)| names.iter().map(move |name| (folder.join(name), root)));
     let mut found: Vec<PathBuf> = Vec::new();
-    for path in candidates {
-        let real = path.canonicalize().ok().filter(|real| real.is_file() && real.starts_with(&root));
+    for (path, root) in candidates {
+        let real = path.canonicalize().ok().filter(|real| real.is_file() && real.starts_with(root));
         found.extend(real.filter(|real| !found.contains(real)));
     }
     found
@@ -34,7 +82,11 @@ pub fn discover(files: &[PathBuf], root: &Path, names: &[String]) -> Vec<PathBuf
 /// The folders from that of `file` up to `root`; none if the file is elsewhere. The file itself may not exist yet.
 fn folders_up_to(root: &Path, file: &Path) -> Vec<PathBuf> {
     let existing = file.ancestors().skip(1).take(DEPTH_MAX).find_map(|folder| folder.canonicalize().ok());
-    let Some(folder) = existing.filter(|folder| folder.starts_with(root)) else { return Vec::new() };
+    existing.map(|folder| from_folder_up_to(root, &folder)).unwrap_or_default()
+}
+
+/// The folder and those above it up to `root`, the nearest first; none if the folder is elsewhere.
+fn from_folder_up_to(root: &Path, folder: &Path) -> Vec<PathBuf> {
     let up = folder.ancestors().take(DEPTH_MAX).take_while(|folder| folder.starts_with(root));
     up.map(Path::to_owned).collect()
 }
@@ -79,7 +131,7 @@ mod tests {
         fn check(&self, touched: &[&str], expected: &[&str]) {
             let names = ["AGENTS.md", "CLAUDE.md"].map(str::to_owned);
             let touched: Vec<PathBuf> = touched.iter().map(Into::into).collect();
-            let found = discover(&touched, &self.root(), &names);
+            let found = discover(&touched, &SearchRoot::Folder(self.root()), &names);
             let found: Vec<_> =
                 found.iter().map(|path| path.strip_prefix(self.root()).unwrap().to_str().unwrap()).collect();
             assert_eq!(found, expected);
@@ -111,6 +163,28 @@ mod tests {
         symlink("../../secret", project.root().join("src/AGENTS.md")).unwrap();
         symlink(project.root(), project.root().join("again")).unwrap();
         project.check(&["src/x", "again/src/x"], &["AGENTS.md"]);
+    }
+
+    #[test]
+    fn without_a_folder_the_search_ends_at_the_root_of_the_project() {
+        let project =
+            Project::with(&["AGENTS.md", "pkg/AGENTS.md", "pkg/src/x", "docs/build.md", "../AGENTS.md"]);
+        let (root, names) = (project.root(), ["AGENTS.md".to_owned()]);
+        let found = |from: &SearchRoot| {
+            let found = discover(&[root.join("pkg/src/new/x")], from, &names);
+            let below = found.iter().map(|path| path.strip_prefix(root.parent().unwrap()).unwrap());
+            below.map(|path| path.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let of_package = SearchRoot::ProjectOf(root.join("pkg"));
+        assert_eq!(found(&of_package), ["repo/pkg/AGENTS.md"], "no folder above has .git");
+        assert_eq!(find_in_project(&root.join("pkg"), "docs/build.md"), None);
+        fs::create_dir(root.join(".git")).unwrap();
+        for from in [of_package, SearchRoot::ProjectOfFile] {
+            assert_eq!(found(&from), ["repo/AGENTS.md", "repo/pkg/AGENTS.md"], "{from:?}");
+        }
+        assert_eq!(find_in_project(&root.join("pkg"), "docs/build.md"), Some(root.join("docs/build.md")));
+        assert_eq!(find_in_project(&root.join("pkg"), "../../AGENTS.md"), None, "out of the project");
+        assert_eq!(find_in_project(&root.join("pkg"), "AGENTS.md"), Some(root.join("pkg/AGENTS.md")));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The rows of efforts, their windows and their messages.
 
+use std::cmp::Reverse;
 use std::fmt;
+use std::path::Path;
 
 use flightdeck_core::effort::{ContextWindow, Effort, EffortMessage, Lifecycle, WorkstreamAbout};
 use flightdeck_core::ids::{EffortId, MessageId, WindowId};
@@ -41,16 +43,35 @@ pub struct MessageRow {
     pub message: EffortMessage,
 }
 
+/// Which efforts are asked for. A field that is `None` takes all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EffortFilter {
+    /// The directory of the workstream, or a folder below it.
+    pub dir: Option<String>,
+    pub skill: Option<String>,
+    pub seat: Option<String>,
+}
+
+impl EffortFilter {
+    fn takes(&self, effort: &Effort) -> bool {
+        self.dir.as_ref().is_none_or(|dir| Path::new(dir).starts_with(&effort.workstream))
+            && self.skill.as_ref().is_none_or(|skill| *skill == effort.skill)
+            && self.seat.as_ref().is_none_or(|seat| effort.seat.as_deref() == Some(seat.as_str()))
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EffortsWanted {
     pub lifecycle: Option<Lifecycle>,
+    pub filter: EffortFilter,
     pub before: Option<EffortCursor>,
     pub limit: usize,
 }
 
 impl EffortsWanted {
-    pub(super) fn matches(&self, effort: &Effort) -> bool {
+    fn matches(&self, effort: &Effort) -> bool {
         self.lifecycle.is_none_or(|lifecycle| lifecycle == effort.lifecycle)
+            && self.filter.takes(effort)
             && self.before.as_ref().is_none_or(|before| EffortCursor::from_effort(effort) < *before)
     }
 }
@@ -95,6 +116,14 @@ pub struct EffortPage {
 }
 
 impl EffortPage {
+    /// The page of these efforts that is asked for.
+    pub fn of<'a>(efforts: impl Iterator<Item = &'a Effort>, wanted: &EffortsWanted) -> Self {
+        let mut found: Vec<&Effort> = efforts.filter(|effort| wanted.matches(effort)).collect();
+        found.sort_by_key(|effort| Reverse(EffortCursor::from_effort(effort)));
+        found.truncate(wanted.limit.saturating_add(1));
+        Self::from_rows(found.into_iter().cloned().collect(), wanted.limit)
+    }
+
     /// Takes one effort more than the limit, if there is one: it shows that there is another page.
     pub(super) fn from_rows(mut efforts: Vec<Effort>, limit: usize) -> Self {
         let more = efforts.len() > limit;

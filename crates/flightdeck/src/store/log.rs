@@ -61,7 +61,7 @@ pub struct EventsOf {
 /// Events by name, of all sessions, with their payloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventsNamed {
-    pub names: [&'static str; 2],
+    pub names: &'static [&'static str],
     pub after_seq: u64,
 }
 

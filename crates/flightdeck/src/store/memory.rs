@@ -16,12 +16,12 @@ use serde_json::Map;
 use super::counts::StoredCounts;
 use super::{
     Appended, AssignmentCursor, AssignmentPage, Assignments, AssignmentsWanted, COUNT_SPAN, CompletedCount,
-    EffortCursor, EffortPage, EffortStore, EffortsWanted, EventLog, EventsNamed, EventsOf, FileRead,
-    FleetSnapshot, HostState, HostStates, MessageRow, MessagesWanted, Oldest, OutboxEffect, OutboxKey,
-    OutboxRows, OutboxStore, PAGE_ITEMS_MAX, PageFrom, PastSessions, ProjectTime, RecordPage, Result,
-    RetainStep, RetentionPolicy, SLICE_EVENTS_MAX, SNAPSHOTS_KEPT, SaveStep, SessionCursor, SessionPage,
-    SessionRead, SessionStretch, SessionUsage, Snapshots, StoredSession, StoredWorkstream, Title,
-    TranscriptBatch, Transcripts,
+    EffortPage, EffortStore, EffortsWanted, EventLog, EventsNamed, EventsOf, FileRead, FleetSnapshot,
+    HostState, HostStates, MessageRow, MessagesWanted, Oldest, OutboxEffect, OutboxKey, OutboxRows,
+    OutboxStore, PAGE_ITEMS_MAX, PageFrom, PastSessions, ProjectTime, RecordPage, Result, RetainStep,
+    RetentionPolicy, SLICE_EVENTS_MAX, SNAPSHOTS_KEPT, SaveStep, SessionCursor, SessionPage, SessionRead,
+    SessionStretch, SessionUsage, Snapshots, StoredSession, StoredWorkstream, Title, TranscriptBatch,
+    Transcripts,
 };
 
 /// The size of an event without its payload. A guess, so that retention by size works here too.
@@ -358,10 +358,7 @@ impl EffortStore for Memory {
     }
 
     fn efforts(&mut self, wanted: &EffortsWanted) -> Result<EffortPage> {
-        let data = self.data();
-        let mut rows: Vec<_> = data.efforts.values().filter(|row| wanted.matches(row)).cloned().collect();
-        rows.sort_by_key(|row| std::cmp::Reverse(EffortCursor::from_effort(row)));
-        Ok(EffortPage::from_rows(rows, wanted.limit))
+        Ok(EffortPage::of(self.data().efforts.values(), wanted))
     }
 
     fn effort(&mut self, id: &EffortId) -> Result<Option<Effort>> {

@@ -39,7 +39,8 @@ pub use assignments::{
 };
 pub use backend::Backend;
 pub use efforts::{
-    EffortCursor, EffortPage, EffortStore, EffortsWanted, MessageRow, MessagesWanted, StoredWorkstream,
+    EffortCursor, EffortFilter, EffortPage, EffortStore, EffortsWanted, MessageRow, MessagesWanted,
+    StoredWorkstream,
 };
 pub use error::StoreError;
 pub use handle::{Pending, Replay};

@@ -118,7 +118,7 @@ fn events_are_found_by_name_page_by_page_through_a_long_log() {
             }
             let (mut next, mut seqs) = (Some(0), Vec::new());
             while let Some(after_seq) = next {
-                let wanted = EventsNamed { names: ["name-7", "name-9"], after_seq };
+                let wanted = EventsNamed { names: &["name-7", "name-9"], after_seq };
                 let page = store.events_named(wanted).await.unwrap();
                 seqs.extend(page.records.iter().map(|r| r.seq));
                 next = page.next;

@@ -1,17 +1,35 @@
 //! Receives the daemon's orders about one client, and reconnects if the daemon restarts.
 
+use std::time::Duration;
+
 use flightdeck_protocol::ErrorCode;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use crate::client::{AsyncClient, ClientError, reconnect_delay};
 use crate::paths::Paths;
+
+/// Longest wait until an answer is written to the daemon: it fits into the socket's buffer.
+const WRITTEN_WITHIN: Duration = Duration::from_millis(200);
 
 /// An order that the supervisor must answer.
 #[derive(Debug)]
 pub(super) struct DaemonOrder {
     pub(super) prompt: String,
-    pub(super) answer: oneshot::Sender<bool>,
+    answer: oneshot::Sender<bool>,
+    /// Closed when the answer is written.
+    written: oneshot::Receiver<()>,
+}
+
+impl DaemonOrder {
+    /// Returns when the answer is written, or cannot be.
+    pub(super) async fn answer(self, accepted: bool) {
+        // Fails if the connection broke; then the daemon lets the client compact.
+        let _ = self.answer.send(accepted);
+        // Always ends with an error: nothing is sent, the other side is dropped.
+        let _ = timeout(WRITTEN_WITHIN, self.written).await;
+    }
 }
 
 /// The connection to the daemon about one client. Dropping it closes the connection.
@@ -73,11 +91,12 @@ async fn pass_orders_on(
             Ok(order) => order,
             Err(error) => return error,
         };
-        let (answer, accepted) = oneshot::channel();
+        let ((answer, accepted), (is_written, written)) = (oneshot::channel(), oneshot::channel());
         // Fails if the supervisor is ending; then the order is declined.
-        let _ = orders.send(DaemonOrder { prompt: order.prompt, answer }).await;
+        let _ = orders.send(DaemonOrder { prompt: order.prompt, answer, written }).await;
         if let Err(error) = supervision.answer(accepted.await.unwrap_or(false)).await {
             return error;
         }
+        drop(is_written);
     }
 }

@@ -2,11 +2,13 @@
 //! over, ends it and starts it fresh with the handoff.
 //!
 //! The client has a process group of its own, so that the keys of the terminal (Ctrl-C, Ctrl-Z) and its size reach the client
-//! and not the supervisor. The supervisor takes the terminal back when the client stops or ends, as a shell does.
+//! and not the supervisor. The supervisor takes the terminal back when the client stops or ends, as a shell does. It learns of Ctrl-C
+//! from a process in the client's group (`interrupts.rs`): two within a second end both.
 
 mod client_process;
 mod daemon_link;
 mod fresh_command;
+mod interrupts;
 mod restarts;
 mod signals;
 mod tty;
@@ -24,6 +26,8 @@ use tokio::time::{Instant, sleep_until};
 use self::client_process::{ClientEvent, ClientProcess};
 use self::daemon_link::{DaemonLink, DaemonOrder};
 use self::fresh_command::fresh_command;
+use self::interrupts::InterruptReporter;
+pub use self::interrupts::report_interrupts;
 pub use self::restarts::RESTARTS_MAX;
 use self::restarts::Restarts;
 use self::signals::{SignalMeaning, Signals};
@@ -32,6 +36,10 @@ use crate::paths::Paths;
 
 /// How long a client may take to end. It ends within 2 s, by measurement, even if a hook is still running.
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
+/// How long a client that got Ctrl-C twice may take to end by itself, with its own exit code. Then it is told to end.
+const ENDS_ITSELF_WITHIN: Duration = Duration::from_secs(1);
+/// A signal that the supervisor passed on to the client's group comes back from the reporter within this time.
+const REPORTED_WITHIN: Duration = Duration::from_secs(1);
 /// The exit codes that shells use for a program that cannot be started.
 const NOT_FOUND: u8 = 127;
 const NOT_RUNNABLE: u8 = 126;
@@ -46,6 +54,8 @@ pub struct RunOptions {
     pub command: Vec<OsString>,
     /// The beginning of a command that runs [`become_client`] in a process of its own.
     pub becomes_client: Option<Vec<OsString>>,
+    /// A command that runs [`report_interrupts`] in a process of its own.
+    pub reports_interrupts: Option<Vec<OsString>>,
     /// The home that the person named, for the agent's own calls of `flightdeck`.
     pub named_home: Option<PathBuf>,
     /// The name of the seat that the client's sessions occupy.
@@ -126,6 +136,11 @@ struct RunningClient<'a> {
     started: Instant,
     /// Set while the client is ending because of an order.
     restart: Option<(String, Duration)>,
+    interrupts: InterruptReporter,
+    /// When SIGINT was passed on to the client's group: the reporter is in it, and reports it too.
+    passed_on: Option<Instant>,
+    /// When the client is told to end, because it got Ctrl-C twice.
+    end_at: Option<Instant>,
     /// When the client is killed, because it does not end.
     kill_at: Option<Instant>,
 }
@@ -137,7 +152,20 @@ impl<'a> RunningClient<'a> {
         let command: Vec<OsString> = becomes.chain(command).cloned().collect();
         let client = ClientProcess::start(&command, &variables(options))?;
         let link = DaemonLink::open(options.paths.clone(), raw(client.group()));
-        let mut running = Self { client, tty, link, started: Instant::now(), restart: None, kill_at: None };
+        // Without a terminal there is no key.
+        let reports = options.reports_interrupts.as_deref().filter(|_| tty.is_some());
+        let interrupts = InterruptReporter::start(reports, client.group());
+        let mut running = Self {
+            client,
+            tty,
+            link,
+            started: Instant::now(),
+            restart: None,
+            interrupts,
+            passed_on: None,
+            end_at: None,
+            kill_at: None,
+        };
         if in_front {
             running.hand_over();
         }
@@ -151,8 +179,12 @@ impl<'a> RunningClient<'a> {
                     ClientEvent::Ended(code) => return self.ended(code),
                     ClientEvent::Stopped => self.suspend(),
                 },
-                order = self.link.next_order(), if self.restart.is_none() => self.carry_out(order, restarts),
+                order = self.link.next_order(), if self.restart.is_none() => {
+                    self.carry_out(order, restarts).await;
+                }
                 signal = signals.next() => self.pass_on(signal),
+                () = self.interrupts.next() => self.client_interrupted(signals),
+                () = sleep_until_or_forever(self.end_at) => self.end(),
                 () = sleep_until_or_forever(self.kill_at) => self.kill(),
             }
         }
@@ -173,19 +205,38 @@ impl<'a> RunningClient<'a> {
         }
     }
 
-    /// Ends the client, or declines after too many restarts in a row. The daemon hears it before the client's hook ends.
-    fn carry_out(&mut self, order: DaemonOrder, restarts: &mut Restarts) {
+    /// Ends the client, or declines after too many restarts in a row. The answer is written first: a client that ends fast closes the
+    /// connection.
+    async fn carry_out(&mut self, order: DaemonOrder, restarts: &mut Restarts) {
         // A client that is ending for another reason is not started again.
-        let delay = if self.kill_at.is_none() { restarts.next(self.started.elapsed()) } else { None };
-        if let Some(delay) = delay {
-            self.restart = Some((order.prompt, delay));
+        let is_ending = self.kill_at.is_some() || self.end_at.is_some();
+        let delay = if is_ending { None } else { restarts.next(self.started.elapsed()) };
+        self.restart = delay.map(|delay| (order.prompt.clone(), delay));
+        order.answer(delay.is_some()).await;
+        if delay.is_some() {
             self.end();
         }
-        // Fails if the connection broke; the client is started again nevertheless.
-        let _ = order.answer.send(delay.is_some());
+    }
+
+    /// Ctrl-C reached the client. The second one within a second ends the client and the supervisor, if the client does not end by itself.
+    fn client_interrupted(&mut self, signals: &mut Signals) {
+        let now = Instant::now();
+        if self.passed_on.take().is_some_and(|at| now - at < REPORTED_WITHIN)
+            || !signals.is_second_interrupt(now)
+        {
+            return;
+        }
+        self.restart = None;
+        match self.end_at {
+            // A third one: the person does not want to wait.
+            Some(_) => self.end(),
+            None if self.kill_at.is_none() => self.end_at = Some(now + ENDS_ITSELF_WITHIN),
+            None => {}
+        }
     }
 
     fn end(&mut self) {
+        self.end_at = None;
         self.client.ask_to_end();
         self.kill_at = Some(Instant::now() + ENDS_WITHIN);
     }
@@ -201,7 +252,10 @@ impl<'a> RunningClient<'a> {
 
     fn pass_on(&mut self, signal: SignalMeaning) {
         match signal {
-            SignalMeaning::PassOn(signal) => self.client.signal(signal),
+            SignalMeaning::PassOn(signal) => {
+                self.passed_on = Some(Instant::now()).filter(|_| signal == Signal::INT);
+                self.client.signal(signal);
+            }
             SignalMeaning::End(signal) => {
                 self.restart = None;
                 self.client.signal(signal);

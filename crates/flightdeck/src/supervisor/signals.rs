@@ -1,4 +1,4 @@
-//! The signals that the supervisor receives itself. Keys typed in the terminal go to the client's process group instead.
+//! The signals that the supervisor receives itself. Keys typed in the terminal go to the client's process group instead (`interrupts.rs`).
 
 use std::io;
 use std::time::Duration;
@@ -67,8 +67,15 @@ impl Signals {
     }
 
     fn interrupted(&mut self, now: Instant) -> SignalMeaning {
-        let twice = self.last_interrupt.is_some_and(|last| now - last < TWICE_WITHIN);
-        self.last_interrupt = Some(now);
-        if twice { SignalMeaning::End(Signal::TERM) } else { SignalMeaning::PassOn(Signal::INT) }
+        match self.is_second_interrupt(now) {
+            true => SignalMeaning::End(Signal::TERM),
+            false => SignalMeaning::PassOn(Signal::INT),
+        }
+    }
+
+    /// Notes an interrupt of the supervisor or of the client. Whether there was another one within a second before it.
+    pub(super) fn is_second_interrupt(&mut self, now: Instant) -> bool {
+        let before = self.last_interrupt.replace(now);
+        before.is_some_and(|before| now - before < TWICE_WITHIN)
     }
 }

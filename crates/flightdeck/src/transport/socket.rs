@@ -33,7 +33,7 @@ const LINE_BYTES_KEPT_MAX: usize = 64 * 1024;
 
 /// How the line begins with which `flightdeck hook` confirms a verdict.
 const CONFIRMATION: &[u8] = br#"{"printed""#;
-/// A sender that still has its connection after this time has read its reply: a hook waits 50 ms for it, and a script half a second.
+/// A sender that still has its connection after this time has read its reply: a hook and `flightdeck rpc` wait 50 ms for it.
 const READ_WITHIN: Duration = Duration::from_secs(1);
 
 pub async fn serve(listener: UnixListener, app: App) {

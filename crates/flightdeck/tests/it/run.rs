@@ -44,11 +44,12 @@ fn desk() -> Option<RunTerminal> {
 }
 
 fn install_client(home: &TestHome) {
-    let script =
-        format!("exec bash '{}' \"$@\"", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/fake-claude.sh"));
     // `claude` itself is the folder of the client's settings.
     fs::create_dir(home.path().join("bin")).unwrap();
-    flightdeck_sim::programs::script(&home.path().join("bin/claude"), &script).unwrap();
+    for (name, script) in [("claude", "fake-claude.sh"), ("interrupted", "interrupted-client.sh")] {
+        let script = format!("exec bash '{}/tests/it/{script}' \"$@\"", env!("CARGO_MANIFEST_DIR"));
+        flightdeck_sim::programs::script(&home.path().join("bin").join(name), &script).unwrap();
+    }
 }
 
 fn log(home: &TestHome) -> String {
@@ -217,4 +218,57 @@ fn a_signal_to_the_supervisor_reaches_the_client_and_two_interrupts_end_both() {
         assert_eq!(ended.code(), Some(code), "{signals:?}: {}", log(&home));
         assert!(log(&home).ends_with("term\n"), "{}", log(&home));
     }
+}
+
+#[test]
+fn ctrl_c_twice_ends_a_client_that_ignores_it() {
+    let Some(desk) = desk() else { return };
+    desk.types("stty -g > before");
+    desk.runs("-- bin/interrupted stubborn");
+    logged(&desk.home, "start");
+    // Two keys count if they come within a second: on a busy machine more may be needed.
+    until("the client is told to end", || match log(&desk.home).contains("term") {
+        true => Some(()),
+        false => {
+            desk.press("C-c");
+            None
+        }
+    });
+    desk.types("stty -g > after; echo shell has it$((1 + 1))");
+    desk.shows("shell has it2");
+    let settings = |name: &str| fs::read_to_string(desk.home.path().join(name)).unwrap();
+    assert_eq!(settings("before"), settings("after"));
+    assert_eq!(log(&desk.home).matches("start").count(), 1, "{}", log(&desk.home));
+}
+
+#[test]
+fn a_client_that_ends_itself_at_the_second_ctrl_c_keeps_its_exit_code_and_is_not_started_again() {
+    for (kind, seen, code) in [("twice", "interrupted", "code=9"), ("raw", "key", "code=7")] {
+        let Some(desk) = desk() else { return };
+        let listener = listen(&desk.home);
+        desk.runs(&format!("-- bin/interrupted {kind}"));
+        let _orders = Orders::accept(&listener);
+        logged(&desk.home, "start");
+        for n in 1..=2 {
+            desk.press("C-c");
+            logged(&desk.home, &format!("{seen} {n}"));
+        }
+        desk.types("echo code=$?");
+        desk.shows(code);
+        let log = log(&desk.home);
+        assert!(log.matches("start").count() == 1 && !log.contains("term"), "{kind}: {log}");
+    }
+}
+
+#[test]
+fn a_signal_that_the_supervisor_passes_on_counts_once() {
+    let Some(desk) = desk() else { return };
+    desk.runs("-- bin/interrupted patient");
+    logged(&desk.home, "start");
+    let log_now = log(&desk.home);
+    let (_, after) = log_now.split_once("supervisor=").unwrap();
+    let supervisor = after.split('.').next().unwrap().parse().unwrap();
+    kill_process(Pid::from_raw(supervisor).unwrap(), Signal::INT).unwrap();
+    logged(&desk.home, "still here");
+    assert!(!log(&desk.home).contains("term"), "{}", log(&desk.home));
 }

@@ -13,7 +13,7 @@ fn nine_calls_are_allowed_the_tenth_is_denied_and_a_log_entry_lets_the_next_go_o
     let reason = denied(case.call("s", "t10")).unwrap();
     assert!(reason.contains(&format!("flightdeck effort log {id}")), "{reason}");
     assert!(denied(case.call("s", "t11")).is_some(), "until it logs");
-    case.on(&id, EffortChange::EffortLogged { text: "done so far".into() }).unwrap();
+    case.on(&id, EffortChange::EffortLogged { text: "done so far".into(), session_id: None }).unwrap();
     assert_eq!(denied(case.call("s", "t12")), None);
     assert_eq!((case.card(&id).heartbeat, case.card(&id).log_entries), (1, 1));
 }

@@ -52,7 +52,7 @@ fn a_replay_gives_the_same_efforts_and_skips_what_a_stored_effort_has() {
     case.call("s", "t1");
     let stored = case.fleet.effort(&id).unwrap().clone();
     case.call("s", "t2");
-    case.on(&id, EffortChange::EffortDehydrated { payload: "p".into() }).unwrap();
+    case.on(&id, EffortChange::EffortDehydrated { payload: "p".into(), session_id: None }).unwrap();
     let judged = case.hook("t", "SessionStart", json!({"source": "startup"})).unwrap();
     case.written(&judged);
     case.call("t", "t3");
@@ -111,4 +111,54 @@ fn efforts_and_sessions_of_another_host_stay_there() {
         record.host = "laptop".into();
     });
     assert_eq!(case.card(&id).windows, [], "a session of the other host in an equal path");
+}
+
+/// The same event, first by the ordinary hook and then by a script.
+fn by_both_routes(case: &mut Case, session: &str, name: &str, fields: Value, by_script: Value, env: &Value) {
+    case.hook_with(session, name, fields, env.clone(), |_| {});
+    case.hook_with(session, name, by_script, env.clone(), |record| record.envelope.rpc = true);
+}
+
+#[test]
+fn two_requests_that_differ_only_inside_a_value_are_two_also_by_two_routes() {
+    let mut case = Case::new();
+    let asked = |command: &str| json!({"tool_name": "Bash", "tool_input": {"command": command}});
+    let long = |end: &str| format!("cd /a/long/path/to/the/worktree/of/this/project && cargo test -p {end}");
+    let none = json!({});
+    by_both_routes(&mut case, "s", "PermissionRequest", asked("AAA"), asked("BBB"), &none);
+    by_both_routes(&mut case, "t", "PermissionRequest", asked(&long("a")), asked(&long("b")), &none);
+    let edits =
+        |last: u32| json!({"tool_name": "Edit", "tool_input": {"edits": [{"line": 1}, {"line": last}]}});
+    by_both_routes(&mut case, "u", "PermissionRequest", edits(2), edits(3), &none);
+    for session in ["s", "t", "u"] {
+        assert_eq!(card(&case.fleet, session).asks.len(), 2, "{session}");
+    }
+    // The same request, as another program writes it.
+    let one = json!({"tool_name": "Edit", "tool_input": {"line": 1, "text": "x", "all": false}});
+    let same = json!({"tool_input": {"all": false, "text": "x", "line": 1.0}, "tool_name": "Edit"});
+    by_both_routes(&mut case, "v", "PermissionRequest", one, same, &none);
+    assert_eq!(card(&case.fleet, "v").asks.len(), 1);
+}
+
+#[test]
+fn an_idle_teammate_is_reported_to_its_parent_once_by_any_route() {
+    let mut case = Case::new();
+    let lead = case.start_with("/w/api", Some("lead"), SkillSettings::default());
+    let parent = EffortChange::SeatParent { seat: "tests".into(), parent: "lead".into() };
+    case.change(Subject::Seat("tests".into()), parent).unwrap();
+    let idle = json!({"teammate_name": "tests", "team_name": "api"});
+    let env = json!({"AGENT_ID": "tests"});
+    case.hook_with("s", "TeammateIdle", idle.clone(), env.clone(), |_| {});
+    let told = |case: &Case| {
+        let card = case.card(&lead);
+        let signals = card.timeline.iter().filter(|message| message.kind == "signal").count();
+        (card.pending_injections, signals)
+    };
+    assert_eq!(told(&case), (1, 1), "by the ordinary hook");
+    case.hook_with("s", "TeammateIdle", idle.clone(), env.clone(), |record| record.envelope.rpc = true);
+    assert_eq!(told(&case), (1, 1), "its twin");
+    case.hook_with("s", "TeammateIdle", idle, json!({"AGENT_ID": "other"}), |_| {});
+    assert_eq!(told(&case), (1, 1), "a seat without a parent");
+    let text = &case.card(&lead).timeline[0].text;
+    assert_eq!(text, "Teammate tests of team api has nothing to do.");
 }

@@ -104,6 +104,8 @@ fn a_rule_that_could_fail_later_is_refused_when_it_is_saved() {
             "`when.value`",
         ),
         (json!({"id": "r", "when": {"field": "/x", "op": "exists"}, "then": "warn"}), "`message`"),
+        (json!({"id": "r", "when": {"field": "/a~2", "op": "exists"}, "then": "deny"}), "`when.field`"),
+        (json!({"id": "r", "when": {"field": "/a~", "op": "exists"}, "then": "deny"}), "`when.field`"),
     ];
     for (draft, field) in bad {
         let why = rule(draft.clone()).validate().unwrap_err().to_string();
@@ -145,10 +147,10 @@ fn a_rule_that_allows_once_is_used_up_by_the_call_that_it_lets_pass() {
     assert_eq!(first.verdict.deny, None);
     assert_eq!(first.call.fired_rules, ["one-exception"]);
     assert!(!first.given.is_worth_noting(), "it is recorded by itself");
-    case.written_given(first.allowance.unwrap());
+    case.written_given(first.before_reply.unwrap());
     // The same call by a script, and then another call.
     let again = case.call("s", "t1").unwrap();
-    assert_eq!((again.verdict.deny, again.allowance), (None, None));
+    assert_eq!((again.verdict.deny, again.before_reply), (None, None));
     assert!(denied(case.call("s", "t2")).is_some());
     // A new window has its own exception.
     case.hook("s", "SessionStart", json!({"source": "clear"}));
@@ -161,5 +163,21 @@ fn a_call_that_the_heartbeat_denies_does_not_use_up_a_rule() {
     let id = case.start_with("/w/api", None, SkillSettings { heartbeat: 1, ..SkillSettings::default() });
     deny_but_once(&mut case, &id);
     let held = case.call("s", "t1").unwrap();
-    assert!(held.verdict.deny.is_some() && held.allowance.is_none(), "{held:?}");
+    assert!(held.verdict.deny.is_some() && held.before_reply.is_none(), "{held:?}");
+}
+
+#[test]
+fn a_rule_with_once_that_is_removed_and_saved_again_fires_again() {
+    let mut case = Case::new();
+    let id = case.start("/w/api");
+    let once = json!({"id": "o", "when": {"field": "/tool_name", "op": "eq", "value": "Bash"}, "then": "deny", "once": true});
+    let set = |case: &mut Case| case.on(&id, EffortChange::GuardSet { rule: rule(once.clone()) }).unwrap();
+    set(&mut case);
+    let first = case.call("s", "t1").unwrap();
+    assert!(first.verdict.deny.is_some());
+    case.written(&first);
+    assert_eq!(denied(case.call("s", "t2")), None);
+    case.on(&id, EffortChange::GuardRemoved { rule_id: "o".into() }).unwrap();
+    set(&mut case);
+    assert!(denied(case.call("s", "t3")).is_some());
 }

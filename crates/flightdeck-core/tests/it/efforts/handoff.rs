@@ -7,7 +7,8 @@ fn a_payload_reaches_the_next_window_until_that_is_noted() {
     let mut case = Case::new();
     let id = case.start("/w/api");
     case.hook("s", "SessionStart", json!({"source": "startup"}));
-    case.on(&id, EffortChange::EffortDehydrated { payload: "NINE OF FOURTEEN".into() }).unwrap();
+    case.on(&id, EffortChange::EffortDehydrated { payload: "NINE OF FOURTEEN".into(), session_id: None })
+        .unwrap();
     assert!(case.card(&id).windows[0].ended_at.is_some());
     case.hook("s", "SessionEnd", json!({"reason": "other"}));
     let lost = case.hook("t", "SessionStart", json!({"source": "startup"})).unwrap();
@@ -27,7 +28,8 @@ fn a_session_that_goes_on_does_not_take_the_handoff_it_left() {
     let mut case = Case::new();
     let id = case.start("/w/api");
     case.hook("s", "SessionStart", json!({"source": "startup"}));
-    case.on(&id, EffortChange::EffortDehydrated { payload: "NINE OF FOURTEEN".into() }).unwrap();
+    case.on(&id, EffortChange::EffortDehydrated { payload: "NINE OF FOURTEEN".into(), session_id: None })
+        .unwrap();
     let same = case.hook("s", "UserPromptSubmit", json!({"prompt": "go on"})).unwrap();
     assert!(!same.given.handoff && !same.verdict.context.concat().contains("handoff"), "{same:?}");
     case.written(&same);
@@ -55,7 +57,7 @@ fn without_a_payload_the_next_window_gets_what_is_known() {
         json!({"tool_name": "Read", "tool_use_id": "r",
         "tool_input": {"file_path": "/w/api/rules.rs"}, "tool_response": "x"}),
     );
-    case.on(&id, EffortChange::EffortLogged { text: "trait agreed".into() }).unwrap();
+    case.on(&id, EffortChange::EffortLogged { text: "trait agreed".into(), session_id: None }).unwrap();
     case.hook("s", "PreCompact", json!({"trigger": "auto"}));
     let next = case.hook("s", "SessionStart", json!({"source": "compact"})).unwrap();
     let text = &next.verdict.context[0];

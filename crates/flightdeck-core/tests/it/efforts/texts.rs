@@ -10,7 +10,7 @@ fn a_handoff_fits_beside_a_long_template_and_many_phases() {
         SkillSettings { phases, log_template: Some("t".repeat(16_000)), ..SkillSettings::default() };
     let id = case.start_with("/w/api", None, settings);
     let payload = format!("{}END", "h".repeat(5_900));
-    case.on(&id, EffortChange::EffortDehydrated { payload }).unwrap();
+    case.on(&id, EffortChange::EffortDehydrated { payload, session_id: None }).unwrap();
     for event in ["SessionStart", "UserPromptSubmit"] {
         let judged = case.hook(event, event, json!({"source": "startup", "prompt": "go"})).unwrap();
         assert!(judged.given.introduced && judged.given.handoff, "{event}");
@@ -94,4 +94,53 @@ fn a_reply_that_carries_nothing_gives_nothing() {
     let judged = case.fleet.judge(&asked).unwrap();
     assert!(!judged.given.is_worth_noting(), "{:?}", judged.given);
     assert_eq!(judged.verdict.context, [judged.call.session_context]);
+}
+
+#[test]
+fn a_message_that_a_reply_cannot_carry_is_given_with_a_later_hook() {
+    let mut case = Case::new();
+    let id = case.start("/w/api");
+    let start = case.hook("s", "SessionStart", json!({"source": "startup"})).unwrap();
+    case.written(&start);
+    let when = json!({"field": "/tool_name", "op": "eq", "value": "Bash"});
+    for draft in [
+        json!({"id": "careful", "when": when, "then": "warn", "message": "CAREFUL", "once": true}),
+        json!({"id": "tell", "when": when, "then": "inject", "message": "TELL THE TEAM"}),
+    ] {
+        case.on(&id, EffortChange::GuardSet { rule: rule(draft) }).unwrap();
+    }
+    let call = |case: &mut Case, id: &str| {
+        case.call("s", id);
+        let mut asked = question(case.log.last().unwrap(), "flightdeck").unwrap();
+        asked.carries = Carries::NOTHING;
+        let judged = case.fleet.judge(&asked).unwrap();
+        judged.before_reply.clone().into_iter().for_each(|given| case.written_given(given));
+        assert!(!judged.given.is_worth_noting(), "the reply gave nothing: {:?}", judged.given);
+        judged.call.fired_rules
+    };
+    assert_eq!(call(&mut case, "t1"), ["careful", "tell"]);
+    assert_eq!(call(&mut case, "t2"), ["tell"], "once in a window");
+    // Until the hook has it, it is given again.
+    for end in ["e1", "e2"] {
+        let judged = case.hook("s", "PostToolUse", ended_call(end)).unwrap();
+        assert_eq!(judged.verdict.context, ["Warning: CAREFUL", "TELL THE TEAM"], "{end}");
+        let texts: Vec<_> = judged.call.texts.iter().map(|given| (&*given.id, &*given.text)).collect();
+        assert_eq!(texts, [("rule:careful", "Warning: CAREFUL"), ("rule:tell", "TELL THE TEAM")]);
+        if end == "e2" {
+            case.written(&judged);
+        }
+    }
+    assert!(case.hook("s", "PostToolUse", ended_call("e3")).unwrap().verdict.is_empty());
+    // A subagent gets the message of its own call.
+    let mut by_subagent = bash("t3", "ls");
+    by_subagent["agent_id"] = json!("a");
+    case.hook("s", "PreToolUse", by_subagent);
+    let mut asked = question(case.log.last().unwrap(), "flightdeck").unwrap();
+    asked.carries = Carries::NOTHING;
+    let judged = case.fleet.judge(&asked).unwrap();
+    case.written_given(judged.before_reply.unwrap());
+    let mut ended = ended_call("t3");
+    ended["agent_id"] = json!("a");
+    assert_eq!(case.hook("s", "PostToolUse", ended).unwrap().verdict.context.len(), 2);
+    assert!(case.hook("s", "PostToolUse", ended_call("e4")).unwrap().verdict.is_empty());
 }

@@ -78,7 +78,7 @@ fn an_agent_that_has_handed_over_is_not_told_to_hand_over() {
     let warned = call(&mut case, "s", 1);
     assert!(warned.given.warned);
     case.written(&warned);
-    case.on(&id, EffortChange::EffortDehydrated { payload: "p".into() }).unwrap();
+    case.on(&id, EffortChange::EffortDehydrated { payload: "p".into(), session_id: None }).unwrap();
     assert!(!call(&mut case, "s", 2).given.warned);
     assert!(call(&mut case, "other", 3).given.warned, "another session has not handed over");
 }
@@ -136,4 +136,45 @@ fn the_second_of_two_twins_is_answered_with_the_first() {
     let second = case.log.last().unwrap().id;
     assert_ne!(first, second);
     assert_eq!((case.fleet.applied(second), case.fleet.applied(first)), (first, first));
+}
+
+#[test]
+fn a_session_that_logs_resets_its_own_heartbeat_and_one_that_hands_over_ends_its_own_window() {
+    let mut case = Case::new();
+    let id = case.start("/w/api");
+    for (session, calls) in [("one", 2), ("two", 3)] {
+        (0..calls).for_each(|n| drop(case.call(session, &format!("{session}-{n}"))));
+    }
+    let heartbeats = |case: &Case| {
+        let windows = case.card(&id).windows;
+        windows.iter().map(|window| (window.heartbeat, window.ended_at.is_some())).collect::<Vec<_>>()
+    };
+    let log = |session: Option<&str>| EffortChange::EffortLogged {
+        text: "done so far".into(),
+        session_id: session.map(Into::into),
+    };
+    case.on(&id, log(Some("one"))).unwrap();
+    assert_eq!(heartbeats(&case), [(0, false), (3, false)]);
+    let dehydrated =
+        EffortChange::EffortDehydrated { payload: "over to you".into(), session_id: Some("one".into()) };
+    case.on(&id, dehydrated).unwrap();
+    assert_eq!(heartbeats(&case), [(0, true), (3, false)]);
+    // A session without a window here: its agent must be able to go on all the same.
+    case.on(&id, log(Some("one"))).unwrap();
+    assert_eq!(heartbeats(&case), [(0, true), (0, false)]);
+    case.call("two", "two-3");
+    case.on(&id, log(None)).unwrap();
+    assert_eq!(heartbeats(&case), [(0, true), (0, false)]);
+}
+
+#[test]
+fn an_agent_is_told_to_name_its_session_if_a_shell_takes_the_id_as_one_word() {
+    for (session, named) in [("0b5e-1", true), ("a b", false), ("$(x)", false), ("-x", false)] {
+        let mut case = Case::new();
+        let id = case.start("/w/api");
+        let start = case.hook(session, "SessionStart", json!({"source": "startup"})).unwrap();
+        let told = start.verdict.context.concat();
+        assert_eq!(told.contains(&format!("effort log {id} --session {session} ")), named, "{told}");
+        assert!(told.contains(&format!("flightdeck effort log {id}")), "{told}");
+    }
 }

@@ -157,13 +157,16 @@ pub(super) fn guard(s: &mut Stage) -> Result<()> {
 pub(super) fn slash_command(s: &mut Stage) -> Result<()> {
     let skill = s.lab.cwd().join(".claude/skills/implement");
     fs::create_dir_all(&skill)?;
-    fs::create_dir_all(s.lab.cwd().join(".flightdeck"))?;
+    // An effort before this one is all that a slash command needs.
+    let before = rpc(s, "effort.start", &json!({"dir": s.lab.cwd(), "skill": "fix"}))?;
+    rpc(s, "effort.finish", &json!({"id": before["id"]}))?;
     let text = "---\nname: implement\ndescription: Implement a thing\nflightdeck:\n  phases: [\"1: Plan\", \"2: Build\"]\n  heartbeat: 7\n---\nSCRIPT:hello\n";
     fs::write(skill.join("SKILL.md"), text)?;
     let t = s.open("a")?;
     s.prompt(&t, "/implement the parser")?;
     let efforts = || {
-        Ok(rpc(s, "effort.list", &json!({}))?["efforts"].as_array().and_then(|list| list.first().cloned()))
+        let active = rpc(s, "effort.list", &json!({"lifecycle": "active"}))?;
+        Ok(active["efforts"].as_array().and_then(|list| list.first().cloned()))
     };
     let effort = wait_for("an effort", TOLD, efforts)?;
     ensure!(effort["skill"] == "implement" && effort["heartbeat_limit"] == 7, "{effort}");

@@ -7,7 +7,9 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use serde::de::DeserializeOwned;
 
 use super::super::efforts::lifecycle_name;
-use super::super::{EffortPage, EffortsWanted, MessageRow, MessagesWanted, Result, StoredWorkstream};
+use super::super::{
+    EffortFilter, EffortPage, EffortsWanted, MessageRow, MessagesWanted, Result, StoredWorkstream,
+};
 use super::to_db;
 
 const PUT: &str = "INSERT INTO efforts (id, workstream, skill, ordinal, lifecycle, phase, seat, started_at, finished_at, seq, body) \
@@ -26,7 +28,8 @@ const PUT_MESSAGE: &str = "INSERT INTO messages (id, effort, kind, at, body) VAL
      ON CONFLICT (id) DO UPDATE SET body = excluded.body";
 
 const PAGE: &str = "SELECT body FROM efforts WHERE (?1 IS NULL OR lifecycle = ?1) AND (started_at, id) < (?2, ?3) \
-     ORDER BY started_at DESC, id DESC LIMIT ?4";
+     AND (?5 IS NULL OR substr(rtrim(?5, '/') || '/', 1, length(rtrim(workstream, '/')) + 1) = rtrim(workstream, '/') || '/') \
+     AND (?6 IS NULL OR skill = ?6) AND (?7 IS NULL OR seat = ?7) ORDER BY started_at DESC, id DESC LIMIT ?4";
 
 const WORKSTREAMS: &str = "SELECT workstreams.dir, workstreams.ordinal, json_extract(efforts.body, '$.about') FROM workstreams \
      LEFT JOIN efforts ON efforts.workstream = workstreams.dir AND efforts.ordinal = workstreams.ordinal \
@@ -104,7 +107,9 @@ pub(super) fn effort_page(conn: &Connection, wanted: &EffortsWanted) -> Result<E
     let limit = i64::try_from(wanted.limit).unwrap_or(i64::MAX).saturating_add(1);
     let lifecycle = wanted.lifecycle.map(lifecycle_name);
     let mut select = conn.prepare_cached(PAGE)?;
-    let rows = select.query_map(params![lifecycle, at, id, limit], body)?.collect::<Result<Vec<_>, _>>()?;
+    let EffortFilter { dir, skill, seat } = &wanted.filter;
+    let wanted_rows = params![lifecycle, at, id, limit, dir, skill, seat];
+    let rows = select.query_map(wanted_rows, body)?.collect::<Result<Vec<_>, _>>()?;
     Ok(EffortPage::from_rows(rows.into_iter().flatten().collect(), wanted.limit))
 }
 

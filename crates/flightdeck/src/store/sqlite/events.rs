@@ -177,14 +177,14 @@ pub(super) fn of_session(conn: &Connection, wanted: &EventsOf, last_seq: u64) ->
 pub(super) fn events_named(conn: &Connection, wanted: EventsNamed, last_seq: u64) -> Result<RecordPage> {
     let mut select = conn.prepare_cached(select!(
         "payload",
-        "WHERE seq > ?1 AND seq <= ?2 AND name IN (?3, ?4) ORDER BY seq"
+        "WHERE seq > ?1 AND seq <= ?2 AND name IN (SELECT value FROM json_each(?3)) ORDER BY seq"
     ))?;
     // Retention may have removed the start of the log.
     let from = oldest(conn)?.map_or(0, |o| o.seq.saturating_sub(1)).max(wanted.after_seq);
     let to = from.saturating_add(SCAN_EVENTS_MAX);
-    let [first, second] = wanted.names;
+    let names = serde_json::json!(wanted.names).to_string();
     let mut page = Reading::new(PAGE_ITEMS_MAX);
-    page.read(select.query(params![to_db(from), to_db(to), first, second])?)?;
+    page.read(select.query(params![to_db(from), to_db(to), names])?)?;
     let rest = Some(to).filter(|to| *to < last_seq);
     Ok(RecordPage { next: page.page.next.or(rest), ..page.page })
 }

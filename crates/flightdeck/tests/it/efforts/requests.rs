@@ -349,3 +349,200 @@ fn a_link_out_of_the_project_shows_the_agent_no_other_file() {
         deck.ask("effort.start", many)["message"].as_str().unwrap().contains("`settings.phases.directives`")
     );
 }
+
+/// A repository with a package in it, in which an effort may work.
+fn repository(deck: &Deck) -> std::path::PathBuf {
+    let package = deck.dir().join("pkg/src");
+    std::fs::create_dir_all(&package).unwrap();
+    std::fs::create_dir_all(deck.dir().join("docs")).unwrap();
+    std::fs::create_dir(deck.dir().join(".git")).unwrap();
+    for (file, text) in
+        [("AGENTS.md", "OF THE ROOT"), ("pkg/AGENTS.md", "OF THE PACKAGE"), ("docs/build.md", "HOW TO BUILD")]
+    {
+        std::fs::write(deck.dir().join(file), text).unwrap();
+    }
+    deck.dir().join("pkg")
+}
+
+#[test]
+fn directives_are_found_up_to_the_root_of_the_project() {
+    let mut deck = Deck::new();
+    let package = repository(&deck);
+    let both = json!([deck.dir().join("AGENTS.md"), package.join("AGENTS.md")]);
+    let file = package.join("src/a.rs");
+    let bare = deck.data("directives.discover", json!({"files": [file]}));
+    assert_eq!(bare["directives"], both, "without a root and without an effort");
+    let phase = json!({"name": "1: Build", "directives": ["docs/build.md"]});
+    let start = json!({"dir": package, "skill": "fix", "settings": {"phases": [phase]}});
+    let id = deck.data("effort.start", start)["id"].clone();
+    let of_effort = deck.data("directives.discover", json!({"files": [file], "effort": id}));
+    assert_eq!(of_effort["directives"], both);
+    let ends = deck.data("directives.discover", json!({"files": [file], "root": package}));
+    assert_eq!(ends["directives"], json!([package.join("AGENTS.md")]), "a given root is the root");
+    let started = deck.hook_in(&package, "s", "SessionStart", json!({"source": "startup"}), json!({}));
+    let text = super::context(&started);
+    for part in ["HOW TO BUILD", "OF THE ROOT", "OF THE PACKAGE"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn a_file_that_is_touched_shows_the_directives_up_to_the_root_of_the_project() {
+    let mut deck = Deck::new();
+    let package = repository(&deck);
+    deck.data("effort.start", json!({"dir": package, "skill": "fix"}));
+    deck.hook_in(&package, "s", "SessionStart", json!({"source": "startup"}), json!({}));
+    let read = json!({"tool_name": "Read", "tool_use_id": "r1", "tool_response": "x",
+        "tool_input": {"file_path": package.join("src/a.rs")}});
+    let text = super::context(&deck.hook_in(&package, "s", "PostToolUse", read, json!({})));
+    assert!(text.contains("OF THE ROOT") && text.contains("OF THE PACKAGE"), "{text}");
+}
+
+#[test]
+fn pages_of_efforts_count_the_active_ones_and_are_cut_after_the_filters() {
+    let mut deck = Deck::new();
+    let start = |deck: &mut Deck, skill: &str, seat: Option<&str>| {
+        let args = json!({"dir": deck.dir(), "skill": skill, "seat": seat});
+        deck.data("effort.start", args)["id"].as_str().unwrap().to_owned()
+    };
+    let mut finished = Vec::new();
+    for n in 0..5 {
+        let id = start(&mut deck, if n < 2 { "fix" } else { "ship" }, None);
+        deck.data("effort.finish", json!({ "id": id }));
+        finished.push(id);
+    }
+    let active: Vec<_> = [None, Some("tests"), None].map(|seat| start(&mut deck, "fix", seat)).into();
+    let list = |deck: &mut Deck, args: Value| {
+        let page = deck.data("effort.list", args);
+        let ids = page["efforts"].as_array().unwrap().iter();
+        let ids: Vec<_> = ids.map(|effort| effort["id"].as_str().unwrap().to_owned()).collect();
+        (ids, page["next_before"].clone())
+    };
+    let pages = |deck: &mut Deck, mut args: Value| {
+        let mut all = Vec::new();
+        loop {
+            let (ids, next) = list(deck, args.clone());
+            assert!(ids.len() <= args["limit"].as_u64().unwrap() as usize, "{ids:?}");
+            all.push(ids);
+            match next {
+                Value::Null => return all,
+                next => args["before"] = next,
+            }
+        }
+    };
+    let newest_first: Vec<_> = active.iter().rev().chain(finished.iter().rev()).cloned().collect();
+    for limit in 1..=8 {
+        let all = pages(&mut deck, json!({ "limit": limit }));
+        assert_eq!(all.concat(), newest_first, "{limit}");
+        assert!(all.iter().all(|page| !page.is_empty()), "{limit}: {all:?}");
+    }
+    let fixes: Vec<_> = active.iter().rev().chain(finished[..2].iter().rev()).cloned().collect();
+    let found = pages(&mut deck, json!({"limit": 5, "skill": "fix"}));
+    assert_eq!(found, [fixes], "one page is filled with what fits");
+    let below = deck.dir().join("src");
+    let (of_seat, _) = list(&mut deck, json!({"limit": 9, "seat": "tests", "dir": below}));
+    assert_eq!(of_seat, active[1..2]);
+    let old = list(&mut deck, json!({"limit": 2, "lifecycle": "finished", "skill": "fix"}));
+    assert_eq!(old.0, [finished[1].clone(), finished[0].clone()]);
+    assert_eq!(list(&mut deck, json!({"lifecycle": "finished", "dir": "/elsewhere"})).0, [""; 0]);
+    assert_eq!(deck.ask("effort.list", json!({"before": "active-x"}))["error"], "VALIDATION_ERROR");
+}
+
+#[test]
+fn a_workstream_is_found_by_any_spelling_of_its_directory() {
+    let mut deck = Deck::new();
+    deck.start();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let link = elsewhere.path().join("link");
+    std::os::unix::fs::symlink(deck.dir(), &link).unwrap();
+    let dir = deck.dir();
+    for spelling in [format!("{}/", dir.display()), link.display().to_string()] {
+        assert_eq!(deck.data("workstream.show", json!({ "dir": spelling }))["dir"], json!(dir));
+    }
+}
+
+#[test]
+fn a_log_entry_is_added_only_by_effort_log() {
+    let mut deck = Deck::new();
+    let id = deck.start();
+    let refused = deck.ask("message.append", json!({"effort": id, "text": "FAKE", "kind": "log"}));
+    let why = refused["message"].as_str().unwrap();
+    assert_eq!(refused["error"], "VALIDATION_ERROR");
+    assert!(why.contains("`kind`") && why.contains("effort.log") && why.contains("note"), "{why}");
+    deck.data("effort.log", json!({"id": id, "text": "real"}));
+    let file = std::fs::read_to_string(deck.dir().join(".flightdeck/1_IMPLEMENT_LOG.md")).unwrap();
+    assert!(file.contains("real") && !file.contains("FAKE"), "{file}");
+}
+
+#[test]
+fn a_dry_run_uses_the_phase_and_the_heartbeat_of_each_call() {
+    let mut deck = Deck::new();
+    let phases = json!(["1: Plan", "2: Build"]);
+    let id = deck.start_with(json!({"settings": {"phases": phases, "heartbeat": 0}}));
+    let call = |deck: &mut Deck, session: &str, n: u32| {
+        deck.hook(
+            session,
+            "PreToolUse",
+            super::bash(&format!("{session}{n}"), &format!("echo {session}{n}")),
+        );
+    };
+    for n in 1..=3 {
+        call(&mut deck, "s", n);
+    }
+    deck.data("effort.log", json!({"id": id, "text": "planned"}));
+    call(&mut deck, "s", 4);
+    deck.data("effort.phase", json!({"id": id, "phase": "2: Build"}));
+    for n in 5..=6 {
+        call(&mut deck, "s", n);
+    }
+    // A new window begins to count again, and another session counts for itself.
+    deck.hook("s", "SessionStart", json!({"source": "clear"}));
+    call(&mut deck, "s", 7);
+    call(&mut deck, "t", 1);
+    let denied = |deck: &mut Deck, when: Value| {
+        let rule = json!({"id": "r", "then": "deny", "when": when});
+        let report = deck.data("guard.test", json!({"effort": id, "rule": rule}));
+        let calls = report["denied"].as_array().unwrap().iter();
+        let mut calls: Vec<_> = calls
+            .map(|call| call["call"].as_str().unwrap().trim_start_matches("Bash: echo ").to_owned())
+            .collect();
+        calls.reverse();
+        calls
+    };
+    let planning = json!({"field": "phase", "op": "eq", "value": "1: Plan"});
+    assert_eq!(denied(&mut deck, planning), ["s1", "s2", "s3", "s4"]);
+    let building = json!({"field": "phase", "op": "eq", "value": "2: Build"});
+    assert_eq!(denied(&mut deck, building), ["s5", "s6", "s7", "t1"]);
+    let long = json!({"field": "window.heartbeat", "op": "gt", "value": 2});
+    assert_eq!(denied(&mut deck, long), ["s3", "s6"]);
+    // A log entry of one session leaves the heartbeat of the other.
+    call(&mut deck, "t", 2);
+    deck.data("effort.log", json!({"id": id, "text": "built", "session_id": "s"}));
+    call(&mut deck, "t", 3);
+    call(&mut deck, "s", 8);
+    let three = json!({"field": "window.heartbeat", "op": "eq", "value": 3});
+    assert_eq!(denied(&mut deck, three), ["s3", "s6", "t3"]);
+    let heartbeat = deck.hook("s", "UserPromptSubmit", json!({"prompt": "go"})).to_string();
+    assert!(heartbeat.contains("heartbeat 1"), "the fold counts the same: {heartbeat}");
+}
+
+#[test]
+fn a_session_logs_and_hands_over_for_itself() {
+    let mut deck = Deck::new();
+    let id = deck.start();
+    for session in ["one", "two"] {
+        deck.call(session, &format!("{session}-1"));
+    }
+    deck.data("effort.log", json!({"id": id, "text": "done", "sessionId": "one"}));
+    deck.data("effort.dehydrate", json!({"id": id, "payload": "over", "session_id": "one"}));
+    let windows = deck.show(&id)["windows"].clone();
+    let of: Vec<_> = windows
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|window| (&window["session_id"], &window["heartbeat"], window["ended_at"].is_null()))
+        .collect();
+    assert_eq!(of, [(&json!("one"), &json!(0), false), (&json!("two"), &json!(1), true)]);
+    let long = json!({"id": id, "text": "x", "session_id": "s".repeat(129)});
+    assert!(deck.ask("effort.log", long)["message"].as_str().unwrap().contains("`session_id`"));
+}

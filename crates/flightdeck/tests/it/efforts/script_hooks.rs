@@ -182,7 +182,9 @@ fn a_script_is_told_to_stop_at_the_limit_and_gets_injections() {
     let done = json!({"toolName": "Bash", "toolInput": {}, "toolUseId": "t1", "toolResponse": "x"});
     let args = camel(&deck, "s", "PostToolUse", done);
     let reply = deck.data("hooks.postToolUse", args);
-    assert_eq!(reply["pendingInjections"][0]["text"], "the key moved");
+    let given = &reply["pendingInjections"][0];
+    let whole = format!("[Flightdeck injection {}] the key moved", given["id"].as_str().unwrap());
+    assert_eq!(given["text"], whole, "the agent recognises a repetition by the id");
     assert_eq!(deck.show(&id)["pending_injections"], 0, "the delivery was recorded after the reply");
 }
 
@@ -268,7 +270,7 @@ fn what_a_reply_does_not_carry_waits_for_a_hook_that_carries_it() {
     send(&mut deck, "t", "userPrompt", "UserPromptSubmit", json!({"prompt": "go"}));
     let more = touched(&deck, "r3");
     let reply = send(&mut deck, "t", "postToolUse", "PostToolUse", more);
-    assert_eq!(reply["pendingInjections"][0]["text"], "the door is open");
+    assert!(reply["pendingInjections"][0]["text"].as_str().unwrap().ends_with("the door is open"), "{reply}");
     assert_eq!(deck.show(&id)["handoff"]["to"], Value::Null, "no reply has carried it");
 
     deck.data("effort.inject", json!({"id": id, "text": "the window too"}));
@@ -343,4 +345,85 @@ fn a_changed_configuration_drops_the_known_directories() {
     let mut idle = Deck::new();
     let args = camel(&idle, "s", "ConfigChange", json!({"source": "user_settings"}));
     assert_eq!(idle.data("hooks.configChange", args)["invalidated"], false, "nothing was known");
+}
+
+/// The reply to the end of a call: the ids and texts for the agent.
+fn ended(deck: &mut Deck, id: &str) -> Vec<(String, String)> {
+    let more = json!({"toolName": "Bash", "toolInput": {}, "toolUseId": id, "toolResponse": "x"});
+    let args = camel(deck, "s", "PostToolUse", more);
+    let reply = deck.data("hooks.postToolUse", args);
+    let text = |given: &Value, field: &str| given[field].as_str().unwrap().to_owned();
+    let pending = reply["pendingInjections"].as_array().unwrap();
+    pending.iter().map(|given| (text(given, "id"), text(given, "text"))).collect()
+}
+
+#[test]
+fn the_message_of_a_guard_rule_comes_with_the_end_of_the_call() {
+    let mut deck = Deck::new();
+    let id = deck.start();
+    let when = json!({"field": "/tool_name", "op": "eq", "value": "Bash"});
+    for rule in [
+        json!({"id": "careful", "when": when, "then": "warn", "message": "CAREFUL", "once": true}),
+        json!({"id": "tell", "when": when, "then": "inject", "message": "TELL THE TEAM"}),
+    ] {
+        deck.data("guard.set", json!({"effort": id, "rule": rule}));
+    }
+    let call = |deck: &mut Deck, id: &str| {
+        let more = json!({"toolName": "Bash", "toolInput": {"command": "ls"}, "toolUseId": id});
+        let args = camel(deck, "s", "PreToolUse", more);
+        deck.data("hooks.preToolUse", args)
+    };
+    let first = call(&mut deck, "t1");
+    assert_eq!((&first["allow"], &first["firedRules"]), (&json!(true), &json!(["careful", "tell"])));
+    let pair = |id: &str, text: &str| (id.to_owned(), text.to_owned());
+    let told = ended(&mut deck, "t1");
+    assert_eq!(told, [pair("rule:careful", "Warning: CAREFUL"), pair("rule:tell", "TELL THE TEAM")]);
+    assert_eq!(ended(&mut deck, "t0"), [], "it was given");
+    assert_eq!(call(&mut deck, "t2")["firedRules"], json!(["tell"]), "once in a window");
+    assert_eq!(ended(&mut deck, "t2"), [pair("rule:tell", "TELL THE TEAM")]);
+}
+
+#[test]
+fn a_long_injection_names_its_file_and_has_its_id() {
+    let mut deck = Deck::new();
+    let id = deck.start();
+    deck.data("effort.inject", json!({"id": id, "text": "L".repeat(20_000)}));
+    let told = ended(&mut deck, "t1");
+    let [(injection, text)] = told.as_slice() else { panic!("{}", told.len()) };
+    assert!(text.chars().count() <= 10_000, "{}", text.chars().count());
+    assert!(text.starts_with(&format!("[Flightdeck injection {injection}] LLL")), "{}", &text[..80]);
+    let file = deck.dir().join(format!(".flightdeck/1_IMPLEMENT_INJECTION_{injection}.md"));
+    assert!(text.contains(file.to_str().unwrap()), "{}", &text[text.len() - 200..]);
+    assert_eq!(std::fs::read_to_string(file).unwrap().len(), 20_000);
+}
+
+#[test]
+fn an_idle_teammate_is_reported_once_by_the_ordinary_hook_too() {
+    let mut deck = Deck::new();
+    let lead = deck.start_with(json!({"seat": "lead"}));
+    deck.data("seat.claim", json!({"name": "tests", "parent": "lead"}));
+    let idle = json!({"teammate_name": "tests", "team_name": "api"});
+    let env = json!({"AGENT_ID": "tests"});
+    let dir = deck.dir();
+    deck.hook_in(&dir, "s", "TeammateIdle", idle.clone(), env.clone());
+    assert_eq!(deck.show(&lead)["pending_injections"], 1);
+    let twin = super::payload(&dir, "s", "TeammateIdle", idle);
+    let reply = deck.socket.ask(&json!({"cmd": "hooks.teammateIdle", "args": twin, "env": env}));
+    assert_eq!(reply["data"]["signalled"], "lead", "{reply}");
+    let shown = deck.show(&lead);
+    assert_eq!(shown["pending_injections"], 1, "the twin signals nothing more");
+    assert_eq!(shown["timeline"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_changed_configuration_that_comes_by_both_routes_is_followed_once() {
+    let mut deck = Deck::new();
+    deck.start();
+    let dir = deck.dir();
+    let changed = json!({"source": "user_settings"});
+    deck.hook_in(&dir, "s", "ConfigChange", changed.clone(), json!({}));
+    let twin = super::payload(&dir, "s", "ConfigChange", changed);
+    assert_eq!(deck.data("hooks.configChange", Value::Object(twin))["invalidated"], false);
+    let other = super::payload(&dir, "s", "ConfigChange", json!({"source": "project_settings"}));
+    assert_eq!(deck.data("hooks.configChange", Value::Object(other))["invalidated"], true);
 }

@@ -213,3 +213,20 @@ fn a_rule_that_allows_once_stays_used_up_after_a_restart() {
     let mut deck = Deck { daemon, dir, socket };
     assert!(denial(&deck.call("s", "t3")).is_some());
 }
+
+#[test]
+fn a_directory_that_had_an_effort_opens_the_next_one_with_a_slash_command() {
+    let mut deck = Deck::new();
+    let id = deck.start();
+    assert!(deck.dir().join(".flightdeck/.gitignore").exists());
+    deck.data("effort.finish", json!({ "id": id }));
+    deck.hook(
+        "s",
+        "UserPromptExpansion",
+        json!({"command_name": "fix", "command_args": "", "prompt": "/fix"}),
+    );
+    flightdeck_e2e::testkit::until("the next effort is there", || {
+        let efforts = deck.daemon.get("/api/efforts").json()["efforts"].clone();
+        efforts.as_array()?.iter().any(|effort| effort["skill"] == "fix").then_some(())
+    });
+}
