@@ -75,7 +75,7 @@ test("at phone width the cards of the other columns are not reported", async ({ 
   for (const id of waiting) expect(last()?.sessions).not.toContain(id);
 });
 
-test("a board that nobody uses for five minutes counts as not seen, until it is used again", async ({
+test("a board without input for five minutes counts as not seen, until it is used again", async ({
   fleet,
   page,
 }) => {

@@ -53,7 +53,7 @@ test("a page reports what is on screen: again and again, at once if it changes, 
   onScreen = ["b", "a"];
   expect(await reportsWithin(600)).toEqual([shows("b", "a")]);
 
-  // Nobody used the page: it is in front of nobody.
+  // The page had no input, so it counts as not seen.
   const soon = await reportsWithin(4 * 60_000);
   expect(soon).toContainEqual(shows("b", "a"));
   expect(soon).not.toContainEqual(hidden);

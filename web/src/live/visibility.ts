@@ -1,6 +1,6 @@
 /**
  * Tells the daemon which sessions the person sees on this page now, so that it sends no notification about those. A page
- * that nobody used for some minutes counts as not seen, although it is visible.
+ * without input for some minutes counts as not seen, although it is visible.
  */
 import { isInUse } from "../lib/presence";
 import { postVisibility } from "./api";

@@ -17,12 +17,12 @@ use flightdeck_core::view::lens::FleetStatus;
 use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_protocol::ApiRequest;
 use flightdeck_protocol::engine_hooks::*;
+use flightdeck_protocol::supervise::RESTART_HOLD_MAX;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout_at};
 
 use super::arguments::Arguments;
 use super::effort_verdicts::{AnsweredHook, EffortVerdict};
-use super::supervisors::RESTART_HOLD_MAX;
 use super::{App, AppError};
 use crate::clock;
 use crate::skills::directives::SearchRoot;

@@ -46,7 +46,7 @@ pub struct ReceivedHook {
 pub enum HookOutcome {
     Nothing,
     /// The verdict of an effort, which does not wait for a person.
-    Verdict(EffortVerdict),
+    Verdict(Box<EffortVerdict>),
     /// The client is started fresh instead of a compaction: the hook waits until the client is gone.
     Restart(OrderedRestart),
     /// The hook waits for the verdict of a person.
@@ -105,7 +105,7 @@ impl App {
         let restart = compacts.and_then(|client| self.restart_instead_of_compaction(client));
         // An event has at most one of these: a person is asked about permissions, and an effort about calls.
         let outcome = match (answered.verdict, restart, hold) {
-            (Some(verdict), ..) => HookOutcome::Verdict(verdict),
+            (Some(verdict), ..) => HookOutcome::Verdict(Box::new(verdict)),
             (None, Some(restart), _) => HookOutcome::Restart(restart),
             (None, None, Some(hold)) => HookOutcome::Hold(hold),
             (None, None, None) => HookOutcome::Nothing,

@@ -4,15 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use flightdeck_protocol::supervise::RESTART_HOLD_MAX;
 use rustix::process::{Pid, getpgid};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::App;
 
-/// Longest time that the client's PreCompact hook is held for a restart. A client that was told to end is gone within 2 s, by
-/// measurement. It gives the hook 5 s, and the hook waits 2 s longer than it is told to.
-pub const RESTART_HOLD_MAX: Duration = Duration::from_secs(3);
 /// Longest wait for a supervisor's answer, which takes some milliseconds. A supervisor that a person has stopped with Ctrl-Z
 /// does not answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(1);

@@ -248,7 +248,7 @@ fn seat_of_environment() -> Option<String> {
     named("FLIGHTDECK_SEAT").or_else(|| named("AGENT_ID"))
 }
 
-/// The effort with this id, or the only one whose id begins so; `.` is the one that a session of this directory works on.
+/// The effort with this id, or the only one whose id begins so; `.` is the effort that a session of this directory works on.
 pub(super) fn find_effort(client: &mut BlockingClient, text: &str) -> anyhow::Result<EffortId> {
     if text == "." {
         return effort_here(client);

@@ -8,11 +8,11 @@ use flightdeck_hook::{ACK_WITHIN, CLIENT_VARIABLES, exchange};
 use flightdeck_protocol::daemon::Ping;
 use flightdeck_protocol::engine_hooks::HookPreCompact;
 use flightdeck_protocol::schema::{self, CommandSchema};
+use flightdeck_protocol::supervise::RESTART_HOLD_MAX;
 use flightdeck_protocol::{ErrorCode, SocketCommand, fail_open_reply, frame};
 use serde_json::{Map, Value};
 
 use super::out::Out;
-use crate::app::supervisors::RESTART_HOLD_MAX;
 use crate::client::BlockingClient;
 use crate::frame::FRAME_BYTES_MAX;
 use crate::paths::Paths;

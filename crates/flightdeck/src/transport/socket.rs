@@ -245,7 +245,7 @@ async fn hook(
         HookOutcome::Verdict(verdict) => {
             write.write_all(&wire::hook_success(seq, 0, Some(&verdict.json))).await?;
             if has_verdict(lines, confirms).await {
-                app.note_verdict(verdict).await;
+                app.note_verdict(*verdict).await;
             }
             Ok(())
         }

@@ -2,7 +2,7 @@
 
 use super::IntentRule;
 use super::answers::answer;
-use super::prose::Sentence;
+use super::prose::{FoundIntent, Sentence};
 use super::questions::open_question;
 use super::signs::Sign;
 
@@ -26,8 +26,6 @@ pub(super) fn decide<'a>(
         (None, _) => (IntentRule::NothingSaid, last.map(|s| s.written)),
     }
 }
-
-pub(super) type FoundIntent<'a> = Option<(IntentRule, &'a Sentence<'a>)>;
 
 fn question<'a>(sentences: &'a [Sentence<'a>], changed_files: bool) -> FoundIntent<'a> {
     let (index, question) = open_question(sentences)?;

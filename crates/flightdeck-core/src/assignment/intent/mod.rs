@@ -4,11 +4,13 @@
 //! the [`signs`] of each sentence by [`patterns`] and [`shapes`]. [`decide`] chooses the intent from these signs, beginning at the
 //! end of the message. `cargo xtask intents` measures the result on labelled messages.
 
+mod answer_shapes;
 mod answers;
 mod automaton;
 mod decide;
 pub mod labelled;
 mod matching;
+mod message_shape;
 mod pattern_set;
 mod patterns;
 mod prose;

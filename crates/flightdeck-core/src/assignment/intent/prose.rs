@@ -1,5 +1,6 @@
 //! The sentences of a markdown message that a reader would take as said: without code, quotes, tables and markup.
 
+use super::IntentRule;
 use super::sentence_signs::SentenceSigns;
 use super::signs::{Sign, Signs};
 use super::work_budget::WorkBudget;
@@ -24,6 +25,9 @@ pub(super) struct Sentence<'a> {
     /// The title of a section.
     pub(super) heading: bool,
 }
+
+/// The rule that decides, and its sentence.
+pub(super) type FoundIntent<'a> = Option<(IntentRule, &'a Sentence<'a>)>;
 
 struct ProseLine<'a> {
     text: &'a str,

@@ -1,20 +1,9 @@
 //! Patterns for the grammatical form of a sentence. They also match verbs and nouns that no rule lists. Each row has an example,
 //! which a test checks. Patterns for single phrases are in `patterns.rs`.
 
-use super::answers::ANSWERS;
-use super::signs::Sign::{self, *};
-
-pub(super) struct MessageShape {
-    pub(super) sign: Sign,
-    /// A sentence of this shape, as it would be written.
-    #[cfg_attr(not(test), expect(dead_code, reason = "explains the pattern, and a test compares them"))]
-    pub(super) example: &'static str,
-    pub(super) pattern: &'static str,
-}
-
-pub(super) const fn shape(sign: Sign, example: &'static str, pattern: &'static str) -> MessageShape {
-    MessageShape { sign, example, pattern }
-}
+use super::answer_shapes::ANSWERS;
+use super::message_shape::{MessageShape, shape};
+use super::signs::Sign::*;
 
 /// A verb in the past tense: the regular form, or a common irregular verb. Verbs whose past tense looks like a command ("put",
 /// "set") are left out.

@@ -9,10 +9,8 @@ use flightdeck_core::time::{Millis, Timestamp};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, Rows, ToSql, Transaction, params};
 
 use super::super::{AssignmentCursor, AssignmentPage, AssignmentsWanted, Result};
-use super::assignments::{body, filters, page_query};
+use super::assignment_rows::{SEARCHED_ROWS_MAX, body, filters, page_query};
 
-/// The rows that one page of a search reads. It is answered within a tenth of a second, also if no row matches.
-pub(super) const SEARCHED_ROWS_MAX: usize = 4_000;
 /// Letters in one entry of the index.
 const TRIGRAM_CHARS: usize = 3;
 /// Most trigrams of a search that the index is asked for. More of them would hardly leave out more rows.

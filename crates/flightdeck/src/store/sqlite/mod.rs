@@ -1,6 +1,7 @@
 //! The store in one SQLite file, in WAL mode with `synchronous = NORMAL`: a commit survives `kill -9`, and only a
 //! checkpoint waits for the disk, on its own thread. Opening and repair are in `open.rs`.
 
+mod assignment_rows;
 mod assignment_search;
 mod assignments;
 mod checkpoint;

@@ -76,7 +76,7 @@ async fn receive(app: &App, event: Option<String>, sender: Sender, body: &[u8]) 
     let seq = [(SEQ, HeaderValue::from(received.seq))];
     let verdict = match received.outcome {
         HookOutcome::Nothing => None,
-        HookOutcome::Verdict(verdict) => Some(body_that_notes_verdict(app, verdict)),
+        HookOutcome::Verdict(verdict) => Some(body_that_notes_verdict(app, *verdict)),
         HookOutcome::Restart(restart) => {
             restart.wait_until_accepted().await;
             None

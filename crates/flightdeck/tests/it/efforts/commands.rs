@@ -213,7 +213,7 @@ fn every_change_of_an_effort_can_be_printed_as_json() {
 }
 
 #[test]
-fn the_effort_here_is_the_one_that_a_session_here_works_on() {
+fn a_dot_names_the_effort_that_a_session_of_this_directory_works_on() {
     let shell = Shell::new();
     let daemon = shell.home.up(&["--no-hooks"]);
     let start = |args: &[&str], env: &[(&str, &str)]| -> String {
