@@ -37,10 +37,11 @@ impl Session {
             EventKind::Prompted { text, by } if event.agent_id.is_none() => {
                 self.take_prompt(event, text, *by, order)
             }
-            EventKind::ToolEnded { .. } if event.facts.scheduled_prompt.is_some() => {
-                if self.main.scheduled.len() < SCHEDULED_PROMPTS_MAX {
-                    self.main.scheduled.extend(event.facts.scheduled_prompt);
-                }
+            EventKind::ToolEnded { .. }
+                if event.facts.scheduled_prompt.is_some()
+                    && self.main.scheduled.len() < SCHEDULED_PROMPTS_MAX =>
+            {
+                self.main.scheduled.extend(event.facts.scheduled_prompt);
             }
             EventKind::ToolEnded { .. } if event.facts.background_agent.is_some() => {
                 let id = event.facts.background_agent.as_ref();

@@ -188,9 +188,9 @@ impl Session {
         self.all_facts().any(|(other, facts)| other == owner && facts.needs_marker(event))
     }
 
-    /// A hook over HTTP does not say which process sent it. Without a process that it concerns, it is of the process that could have sent
-    /// it: a process that waits for a person sends nothing, a prompt begins a turn of a process at rest, and everything else is of one
-    /// that works.
+    /// A hook over HTTP does not say which process sent it. If it concerns none that is known, it is of a process that could have sent
+    /// it: a process that waits for a person sends nothing, a prompt begins a turn of a process at rest, and everything else is of
+    /// a process that works.
     fn owner_of_unnamed(&self, event: &Event) -> Owner {
         if let Some((owner, _)) = self.all_facts().find(|(_, facts)| facts.is_concerned_by(event)) {
             return owner;

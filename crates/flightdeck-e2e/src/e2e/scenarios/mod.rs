@@ -171,7 +171,6 @@ pub(super) static ALL: &[Scenario] = &[
         "a prompt typed ahead, Esc while Claude writes and a background agent works",
         queue_esc::beside_agent_while_writing,
     ),
-    free("zz_probe", "x", queue_esc::probe_before_token),
     free("queue_esc_agent", "a prompt typed ahead, Esc while a foreground agent works", queue_esc::on_agent),
     free("agent_fails", "an agent fails at once", background::fails_early),
     free("agent_fails_late", "an agent fails after some work", background::fails_late),

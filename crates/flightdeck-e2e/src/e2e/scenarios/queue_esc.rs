@@ -95,20 +95,6 @@ pub(super) fn beside_agent_while_writing(s: &mut Stage) -> Result<()> {
     esc_again_beside_agent(s, &t)
 }
 
-/// No marker is written, and the registry stays busy.
-pub(super) fn probe_before_token(s: &mut Stage) -> Result<()> {
-    let t = s.open("a")?;
-    s.prompt(&t, "SCRIPT:bgagent one")?;
-    s.must_hear(&t, "Stop", 1)?;
-    t.tui.submit("SCRIPT:hang two")?;
-    s.see(&t, "thinks", working().board(&["thinking"]))?;
-    t.tui.press(&["Escape"])?;
-    std::thread::sleep(Duration::from_secs(4));
-    s.keep_screen(&t, "after");
-    println!("  {:?} {}", t.tui.screen()?, s.card(&t)?["agent_state"]["label"]);
-    anyhow::bail!("only a probe")
-}
-
 /// The agent ends with the turn that waits for it, and no hook says so.
 pub(super) fn on_agent(s: &mut Stage) -> Result<()> {
     let foreground = [("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1")];
