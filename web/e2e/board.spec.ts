@@ -6,14 +6,15 @@ async function ungroup(fleet: Fleet): Promise<void> {
   await fleet.page.getByRole("button", { name: "Not grouped" }).click();
 }
 
-/** Requests that are alike are one card, which stands at the place of its first session. All of them want the same. */
+/** Requests that are alike are one card, which stands at the place of its first session. All of them want the same tool. */
 async function agreeWith(fleet: Fleet, wanted: string[][]): Promise<void> {
   const [bunches, shown] = [await fleet.bunches(), await fleet.shown()];
   const followers = new Set(bunches.flatMap((bunch) => bunch.slice(1)));
   const leads = (card: string) => !followers.has(card.split(" ")[0] ?? "");
   expect(shown).toEqual(wanted.map((column) => column.filter(leads)));
   const labelOf = new Map(wanted.flat().map((card) => [card.slice(0, 36), card.slice(37)]));
-  for (const bunch of bunches) expect(new Set(bunch.map((id) => labelOf.get(id))).size).toBe(1);
+  const toolOf = (id: string) => labelOf.get(id)?.split(": ")[0];
+  for (const bunch of bunches) expect(new Set(bunch.map(toolOf)).size).toBe(1);
 }
 
 test.describe("a simulated fleet of 54 sessions", () => {

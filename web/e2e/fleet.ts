@@ -192,18 +192,21 @@ export class Fleet {
     return this.column(name).locator(`[data-card="${id}"]`);
   }
 
-  /** The session ids of each card that stands for several requests, in the order of the card. */
+  /**
+   * The session ids of each card that stands for several sessions, its own first. A session that asks something else
+   * too has a card of its own and is left out.
+   */
   bunches(): Promise<string[][]> {
-    return this.page
-      .locator(".bunch")
-      .evaluateAll((bunches) =>
-        bunches.map((bunch) =>
-          Array.from(
-            bunch.querySelectorAll<HTMLAnchorElement>("a.chip"),
-            (chip) => chip.href.split("/").at(-1) ?? "",
-          ),
-        ),
-      );
+    return this.page.locator(".bunch").evaluateAll((bunches) =>
+      bunches.map((bunch) => {
+        const chips = Array.from(
+          bunch.querySelectorAll<HTMLAnchorElement>("a.chip"),
+          (chip) => chip.href.split("/").at(-1) ?? "",
+        );
+        const folded = chips.filter((id) => !document.querySelector(`[data-card="${CSS.escape(id)}"]`));
+        return [(bunch as HTMLElement).dataset.card ?? "", ...new Set(folded)];
+      }),
+    );
   }
 
   /** The cards of each column from top to bottom as "id label", read at one moment. */

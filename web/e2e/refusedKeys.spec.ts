@@ -52,7 +52,7 @@ test("without a card j, g n, g r, g d and Enter say what is missing", async ({ f
   await page.keyboard.press("Enter");
   await expect(fleet.refusal()).toContainText("↵ did nothing: no card is selected");
   const id = await fleet.start("one");
-  await expect(fleet.card(id)).toBeVisible();
+  await expect(fleet.cardIn("Running", id)).toBeVisible();
   await page.keyboard.press("g");
   await page.keyboard.press("r");
   await expect(fleet.card(id)).toBeFocused();

@@ -1,5 +1,6 @@
 /** The overview of the last hours: one row per session, coloured by state. */
 import { computed, useSignal } from "@preact/signals";
+import type { CSSProperties } from "preact";
 import { useEffect } from "preact/hooks";
 import { filter } from "../board/filter";
 import type { FleetHistoryRow } from "../generated/FleetHistoryRow";
@@ -206,27 +207,16 @@ function firstRows(groups: [string, FleetHistoryRow[]][], most: number): [string
   });
 }
 
-const shareOf = (at: number, { start, end }: Window): number => (at - start) / (end - start);
-const percent = (at: number, window: Window) => `${shareOf(at, window) * 100}%`;
-
-/** Later labels would be below the one of the end. */
-const LABELS_UNTIL = 0.9;
-const PHONE_LABELS_UNTIL = 0.65;
+const percent = (at: number, { start, end }: Window) => `${((at - start) / (end - start)) * 100}%`;
 
 function Axis({ window }: { window: Window }) {
   return (
     <div class="axis">
-      {axisTicks(window)
-        .filter((t) => shareOf(t, window) < LABELS_UNTIL)
-        .map((t) => (
-          <span
-            key={t}
-            class={shareOf(t, window) < PHONE_LABELS_UNTIL ? undefined : "late"}
-            style={{ left: percent(t, window) }}
-          >
-            {clockTime(t)}
-          </span>
-        ))}
+      {axisTicks(window).map((t) => (
+        <span key={t} style={{ "--at": percent(t, window) } as CSSProperties}>
+          {clockTime(t)}
+        </span>
+      ))}
       <span class="end">{clockTime(window.end)} now</span>
     </div>
   );
