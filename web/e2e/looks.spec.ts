@@ -73,7 +73,10 @@ test.describe("in the overview at 1024 px", () => {
     const overlaps = await page.locator(".axis:has(.end)").evaluate((axis) => {
       const end = axis.querySelector(".end")?.getBoundingClientRect().left ?? 0;
       return Array.from(axis.querySelectorAll("span:not(.end)"))
-        .filter((label) => label.checkVisibility() && label.getBoundingClientRect().right > end)
+        .filter((label) => {
+          const { right, width } = label.getBoundingClientRect();
+          return label.checkVisibility() && width > 0 && right > end;
+        })
         .map((label) => label.textContent);
     });
     expect(overlaps).toEqual([]);
