@@ -6,3 +6,6 @@ CREATE UNIQUE INDEX assignments_by_words ON assignments (words_row);
 CREATE VIRTUAL TABLE assignment_words USING fts5 (
     words, content = '', contentless_delete = 1, detail = 'none', tokenize = 'trigram case_sensitive 1'
 );
+-- The folder is a filter too: a page of a project reads no row of another project of the same name.
+DROP INDEX assignments_by_project;
+CREATE INDEX assignments_by_project ON assignments (project, opened_at, id, completed_at, state, project_path);
