@@ -164,7 +164,7 @@ fn a_database_from_a_newer_version_is_refused_and_left_as_it_is() {
     let before = fs::read(home.db()).unwrap();
     let refusal = open(&home.db()).unwrap_err().to_string();
     assert!(refusal.ends_with(
-        "was written by a newer Flightdeck (schema 99, this one knows 12): update Flightdeck, or move the file away"
+        "was written by a newer Flightdeck (schema 99, this one knows 13): update Flightdeck, or move the file away"
     ));
     assert!(fs::read(home.db()).unwrap() == before, "it was written to");
 }
