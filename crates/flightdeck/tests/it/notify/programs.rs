@@ -51,7 +51,7 @@ fn the_desktop_gets_a_note_from_the_program_on_the_path() {
     until("the note is shown", || fs::read_to_string(&said).ok()?.ends_with("|\n").then_some(()));
     let text = fs::read_to_string(&said).unwrap();
     let head =
-        "--print-id|--action=default=Open|--app-name=Flightdeck|--urgency=normal|--|api: Finished|go\nsince ";
+        "--print-id|--action=default=Open|--app-name=Flightdeck|--urgency=normal|--|api: Waiting for your next prompt|go\nsince ";
     assert!(text.starts_with(head) && text.contains(&format!("{}/#/session/s|", daemon.url)), "{text}");
     let tested = home.run(&["notify", "test", "--target", "desktop"]);
     assert_eq!(tested.success(), "desktop: delivered\n");
@@ -80,7 +80,7 @@ fn an_old_notify_send_shows_the_note_without_a_click() {
     let daemon = up(&home, &bin, "[notify]\ntargets = [\"desktop\"]\nsettle_ms = 50\n");
     end_a_turn(&daemon, "s");
     until("the note is shown", || (!lines(&said).is_empty()).then_some(()));
-    assert_eq!(lines(&said), ["api: Finished"]);
+    assert_eq!(lines(&said), ["api: Waiting for your next prompt"]);
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn a_note_is_sent_once_with_project_reason_time_and_a_signature() {
     settle(&deck, &store);
     let taken = server.taken();
     let [message] = &taken[..] else { panic!("{taken:#?}") };
-    assert_eq!(message["title"], "api: Finished");
+    assert_eq!(message["title"], "api: Waiting for your next prompt");
     assert_eq!(message["url"], format!("http://{}/#/session/s", deck.addr));
     assert_eq!(message["notes"][0]["since"], noon().to_string());
     let (headers, body) = server.inside.taken.lock().unwrap()[0].clone();
@@ -40,7 +40,7 @@ fn several_sessions_at_once_become_one_message() {
     settle(&deck, &store);
     let taken = server.taken();
     let [message] = &taken[..] else { panic!("{taken:#?}") };
-    assert_eq!(message["title"], "4 sessions are finished");
+    assert_eq!(message["title"], "4 sessions wait for your next prompt");
     assert_eq!(message["url"], format!("http://{}", deck.addr));
     assert_eq!(server.notes(), ["completed s0", "completed s1", "completed s2", "completed s3"]);
 }
