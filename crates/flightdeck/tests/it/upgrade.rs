@@ -219,7 +219,7 @@ fn waiting(card: &Map<String, Value>) -> Value {
     let (kind, label, icon) = match state.as_str().unwrap() {
         "idle" if label == "Ready" => ("idle", "Ready", "fresh"),
         "idle" if asks => ("asks", "Asks you", "asks"),
-        "idle" => ("idle", "Finished", "finished"),
+        "idle" => ("idle", "Waiting for your next prompt", "circle"),
         "interrupted" => ("interrupted", "Interrupted", "pause"),
         "error" => ("failed", "Failed", "triangle"),
         "needs_permission" | "awaiting_input" | "awaiting_approval" => {
