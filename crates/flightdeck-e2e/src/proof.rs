@@ -154,7 +154,7 @@ mod tests {
         assert!(new.contains("| 0.50 × |") && new.ends_with("| def, 2026-11-16, load 0.10 |"), "{new}");
         let missing = text.lines().find(|line| line.starts_with("**Not measured yet**")).unwrap_or_default();
         assert!(
-            missing.contains("; status line / sh -c true;") && !missing.contains("durable hook /"),
+            missing.contains("; status line / sh -c true;") && !missing.contains("durable hook / empty"),
             "{missing}"
         );
         Ok(())

@@ -53,7 +53,7 @@ pub struct SoakArgs {
 }
 
 /// The modules that have property tests. Each name is passed to `cargo test` as a filter.
-const PROPERTIES: [&str; 16] = [
+const PROPERTIES: [&str; 17] = [
     "any_file",
     "client",
     "clip",
@@ -66,6 +66,7 @@ const PROPERTIES: [&str; 16] = [
     "process_properties",
     "properties",
     "queue",
+    "queue_properties",
     "repair",
     "replay",
     "stamp",

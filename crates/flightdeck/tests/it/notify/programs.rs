@@ -50,8 +50,7 @@ fn the_desktop_gets_a_note_from_the_program_on_the_path() {
     end_a_turn(&daemon, "s");
     until("the note is shown", || fs::read_to_string(&said).ok()?.ends_with("|\n").then_some(()));
     let text = fs::read_to_string(&said).unwrap();
-    let head =
-        "--print-id|--action=default=Open|--app-name=Flightdeck|--urgency=normal|--|api: Waiting for your next prompt|go\nsince ";
+    let head = "--print-id|--action=default=Open|--app-name=Flightdeck|--urgency=normal|--|api: Waiting for your next prompt|go\nsince ";
     assert!(text.starts_with(head) && text.contains(&format!("{}/#/session/s|", daemon.url)), "{text}");
     let tested = home.run(&["notify", "test", "--target", "desktop"]);
     assert_eq!(tested.success(), "desktop: delivered\n");
