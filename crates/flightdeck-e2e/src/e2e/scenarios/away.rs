@@ -119,7 +119,7 @@ pub(super) fn returned_writing(s: &mut Stage) -> Result<()> {
     s.lab.api().end_writing();
     s.must_hear(&t, "Stop", 1)?;
     s.see(&t, "ended, and was heard", idle())?;
-    s.see_card(&t, "as any turn", |card| card["agent_state"]["label"] == "Waiting for your next prompt")
+    s.see_card(&t, "as any turn", |card| card["agent_state"]["label"] == "Finished")
 }
 
 /// The first request is allowed in the terminal, the second one refused.
