@@ -55,7 +55,7 @@ pub(super) fn gone_thinking(s: &mut Stage) -> Result<()> {
     s.lab.api().end_writing();
     s.see(&t, "answered unheard", idle().by_registry())?;
     s.see_card(&t, "not interrupted", |card| {
-        let stopped = card["agent_state"]["label"] == "Waiting for your next prompt";
+        let stopped = card["agent_state"]["label"] == "Finished";
         ended_away(card) || stopped
     })
 }
