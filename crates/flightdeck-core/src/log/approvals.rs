@@ -1,4 +1,4 @@
-//! Records and approvals: what a record asks of a person, and the records of an answer and of the end of a hold.
+//! How records and approvals belong together: the request that a record contains, the record of an answer, and the record of the end of a hold.
 
 use serde_json::{Map, Value, json};
 
@@ -47,19 +47,19 @@ pub fn hold_ended_record(session_id: &SessionId, ask_id: &AskId, why: HoldEnd, i
 }
 
 impl Asked {
-    /// As a card shows it. `None` for a record that asks nothing.
+    /// The request of a record, with its input shortened for a card. `None` for a record that asks nothing.
     pub fn from_record(record: &Record) -> Option<Self> {
         Self::shortened(&record.name, &record.payload)
     }
 
-    /// With its whole input.
+    /// The request of a record, with its whole input. `None` for a record that asks nothing.
     pub fn with_whole_input(record: &Record) -> Option<Self> {
         Self::of_hook(&record.name, &record.payload)
     }
 }
 
 impl<'a> PolicyRequest<'a> {
-    /// `None` for a record that is not a permission request: a person answers questions, plans and forms.
+    /// The permission request of a record. `None` for any other record: only a person answers questions, plans and forms.
     pub fn from_record(record: &'a Record) -> Option<Self> {
         Self::of_hook(&record.name, &record.payload, record.envelope.project_dir.as_deref())
     }

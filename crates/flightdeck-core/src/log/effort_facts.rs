@@ -1,5 +1,5 @@
-//! What an effort needs to know of a hook, beside what a session needs; and what identifies a hook that comes twice. Nearly every
-//! hook belongs to no effort, so the common case must cost next to nothing.
+//! The facts of a hook that only efforts use, and the key by which a hook that arrives twice is recognised. Nearly every hook belongs to no
+//! effort, so the common case must cost next to nothing.
 
 use serde_json::{Map, Value};
 
@@ -58,7 +58,7 @@ impl EffortFacts {
 pub struct TwinKey {
     /// Equal for both copies of the event.
     pub hash: u64,
-    /// The hash was made from the id of a call or of a prompt. Otherwise it was made from the payload, and another event may have
+    /// Whether the hash was made from the id of a call or of a prompt. Otherwise it was made from the payload, and another event may have
     /// the same hash.
     pub certain: bool,
 }
@@ -118,9 +118,9 @@ impl TwinKey {
     }
 }
 
-/// Hashes the name of a field and its value. Two different events with the same hash would have to arrive within two seconds, one by a hook
-/// and one by `hooks.*`, and differ only in what is not hashed. The caller adds up the fingerprints, so the order of the fields does not
-/// matter.
+/// Hashes the name of a field and its value. The caller adds up the fingerprints, so the order of the fields does not matter. Two different
+/// events are mistaken for one only if they differ in nothing that is hashed and arrive within two seconds, one by a hook and one by
+/// `hooks.*`.
 fn fingerprint((name, value): (&String, &Value)) -> u64 {
     let mut hash = QuickHash::default();
     hash.add(name.as_bytes());
@@ -134,7 +134,7 @@ fn fingerprint((name, value): (&String, &Value)) -> u64 {
     hash.finish()
 }
 
-/// Hashes the length, the beginning and the end of a text: to hash whole messages would cost more than to fold the event.
+/// Hashes the length, the beginning and the end of a text. Hashing whole messages would cost more than folding the event.
 fn add_text(hash: &mut QuickHash, text: &str) {
     let text = text.as_bytes();
     let (beginning, rest) = text.split_at(text.len().min(TWIN_FIELD_BYTES_MAX));

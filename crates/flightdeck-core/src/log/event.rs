@@ -49,7 +49,7 @@ pub struct Event {
     pub facts: CommonFacts,
     pub envelope: Envelope,
     pub kind: EventKind,
-    /// The request in it that a person may answer.
+    /// The request in the event that a person may answer.
     pub asks: Option<Box<Asked>>,
     /// The intent of the message with which the main agent stopped.
     pub intent: Option<Box<TurnIntent>>,
@@ -57,7 +57,7 @@ pub struct Event {
     pub last_message: Option<Box<str>>,
     /// The fields of a hook that only efforts use.
     pub effort: Option<Box<EffortFacts>>,
-    /// Recognises a hook that a script sends too.
+    /// The key by which a hook is recognised that a script sends too.
     pub twin: Option<TwinKey>,
 }
 
@@ -67,7 +67,7 @@ pub struct CommonFacts {
     pub cwd: Option<String>,
     pub transcript_path: Option<String>,
     pub prompt_id: Option<String>,
-    /// Of an interrupt marker: the prompt of the next turn, from the queue.
+    /// For an interrupt marker: the prompt of the next turn, which the client had taken out of its queue.
     pub next_prompt_id: Option<String>,
     pub permission_mode: Option<String>,
     /// The client's own title of the session.
@@ -255,7 +255,7 @@ impl Event {
         self.subject.session_id()
     }
 
-    /// Never fails: an unknown event is `Noted`.
+    /// Translates a record into our own types. This never fails: an unknown event is `Noted`.
     pub fn from_record(record: &Record) -> Self {
         let p = &record.payload;
         Self {
@@ -321,7 +321,7 @@ impl Event {
 }
 
 impl Event {
-    /// The same event as the client's own prompt, if it is a prompt with one of these texts.
+    /// If the event is a prompt whose text Claude scheduled, the same event as a prompt that the client sent by itself.
     pub(crate) fn as_scheduled(&self, scheduled: impl Fn(u64) -> bool) -> Option<Self> {
         let EventKind::Prompted { text, by: Prompter::Person } = &self.kind else { return None };
         let kind = EventKind::Prompted { text: text.clone(), by: Prompter::Client };
@@ -478,7 +478,7 @@ pub(crate) fn says_refused(result: &str) -> bool {
     refusal_beginning(result).is_some()
 }
 
-/// How the result of a call begins if the person refused it. It contains nothing of the call.
+/// How the result of a call begins if the person refused the call. The beginning contains no data of the call.
 pub fn refusal_beginning(result: &str) -> Option<&'static str> {
     REFUSED.into_iter().find(|begins| result.starts_with(begins))
 }
@@ -538,7 +538,7 @@ fn stopped(p: &Map<String, Value>) -> EventKind {
     }
 }
 
-/// Recognises a prompt by its text, as far as an event keeps it.
+/// The digest by which a prompt is recognised: of its text, as far as an event keeps the text.
 fn prompt_digest(prompt: &str) -> u64 {
     Fnv::hash_bytes(lines(prompt, CARD_PROMPT_CHARS_MAX).as_bytes())
 }
@@ -551,7 +551,7 @@ fn scheduled_by_call(record: &Record) -> Option<u64> {
     text(input, "prompt").map(|prompt| prompt_digest(&prompt))
 }
 
-/// The result of a call that started a subagent and did not wait for it.
+/// The subagent that a call started in the background, from the result of the call.
 fn background_agent(p: &Map<String, Value>) -> Option<AgentId> {
     let response = object(p, "tool_response").filter(|r| flag(r, "isAsync"))?;
     line(response, "agentId", ID_CHARS_MAX).map(AgentId::from)

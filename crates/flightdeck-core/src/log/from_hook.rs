@@ -49,8 +49,8 @@ impl HookDraft {
     }
 }
 
-/// `TMUX` is `socket,pid,session`. Only the socket is used; the pane has its own variable. A script that sends the hook with
-/// `curl` has no such variables beside the payload and may put `pid` and `tmux_pane` into it.
+/// The envelope from the environment that the hook sent. `TMUX` is `socket,pid,session`; only the socket is used, because the pane has its own
+/// variable. A script that sends the hook with `curl` has no such variables and may put `pid` and `tmux_pane` into the payload.
 fn envelope(env: &Map<String, Value>, payload: &Map<String, Value>) -> Envelope {
     let pid = whole_number(env, "pid")
         .or_else(|| whole_number(env, "CLAUDE_PID"))

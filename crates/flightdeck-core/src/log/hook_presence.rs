@@ -15,7 +15,7 @@ pub const HOOKS_SEEN: &str = "hooks_seen";
 pub struct HookPresence {
     /// They are registered, and their events reach this daemon or its spool.
     pub present: bool,
-    /// Seen when the daemon started: if they are not present, they may have been away since the last event in the log.
+    /// Whether this was seen when the daemon started. If the hooks are not present then, they may have been away since the last event in the log.
     pub at_start: bool,
 }
 

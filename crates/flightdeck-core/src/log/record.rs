@@ -88,12 +88,12 @@ pub struct Record {
     /// The host on which the event happened.
     pub host: HostId,
     pub subject: Subject,
-    /// The subagent it happened in.
+    /// The subagent in which the event happened. `None` for the main agent.
     pub agent_id: Option<AgentId>,
     /// The payload as the client wrote it, clipped if it was large.
     pub payload: Map<String, Value>,
     pub verbatim: Verbatim,
-    /// What `flightdeck hook` added.
+    /// Facts about the client's environment, which `flightdeck hook` added.
     pub envelope: Envelope,
 }
 
@@ -123,7 +123,7 @@ impl Record {
         self.subject.session_id()
     }
 
-    /// A fact that the daemon noticed itself, on this machine. It fires when the engine receives it.
+    /// The record of a fact that the daemon noticed itself, on this machine. The engine's time of receipt becomes its `fired_at`.
     pub fn noticed_here(
         source: Source,
         name: &str,
@@ -148,7 +148,7 @@ impl Record {
     }
 }
 
-/// What is sent beside a payload: only these named facts of the client's environment.
+/// Facts about the client's environment that are sent beside a payload. No other facts are sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Envelope {
@@ -205,7 +205,7 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// Whether it says where the session sits: its process, its pane or the name of its seat.
+    /// Whether the envelope says where the session sits: its process, its pane or the name of its seat.
     pub(crate) fn names_a_place(&self) -> bool {
         self.pid.is_some() || self.pane.is_some() || self.seat.is_some()
     }

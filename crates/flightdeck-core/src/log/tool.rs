@@ -44,7 +44,7 @@ impl ToolUse {
         self.id.as_ref().map(|id| Fnv::hash_bytes(id.as_bytes()))
     }
 
-    /// Equal for all calls that are [`Self::same_call`].
+    /// A digest of name and input. Two calls have the same digest if [`Self::same_call`] is true for them.
     pub(crate) fn call_digest(&self) -> u64 {
         Fnv::hash_bytes(&[self.name.as_bytes(), &self.digest.to_le_bytes()].concat())
     }
@@ -57,7 +57,7 @@ impl ToolUse {
         starts_agent(&self.name)
     }
 
-    /// The file of a plan is not the work that it plans.
+    /// Whether the call changes files of the project. The file of a plan does not count.
     pub fn changes_files(&self) -> bool {
         changes_files(&self.name) && !self.summary.contains(PLANS_FOLDER)
     }
@@ -84,7 +84,7 @@ fn question(input: &Map<String, Value>) -> Option<String> {
     borrowed_text(first, "question").map(|q| one_line(q, TOOL_SUMMARY_CHARS_MAX))
 }
 
-/// For unknown tools (MCP): the first text among the arguments.
+/// The first text among the arguments, for tools that we do not know (MCP).
 fn first_text(input: &Map<String, Value>) -> Option<String> {
     let value = input.values().find_map(Value::as_str)?;
     Some(one_line(value, TOOL_SUMMARY_CHARS_MAX))

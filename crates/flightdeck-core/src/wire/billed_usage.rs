@@ -1,4 +1,4 @@
-//! The usage that a line of a transcript says was billed. For history, nothing else of a line is read. Reading is lenient: an
+//! Reads the billed usage from a line of a transcript. The reports about the past read nothing else of a line. Reading is lenient: an
 //! unknown type, a missing field or another shape is ignored.
 
 use std::borrow::Cow;
@@ -27,7 +27,7 @@ impl MessageKey {
     }
 }
 
-/// Each step is a bijection of each sum.
+/// Mixes a number into both sums. The step is a bijection, so it loses nothing of a sum.
 fn add_field(sums: &mut [u64; 2], word: u64) {
     sums[0] = (sums[0] ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     sums[1] = (sums[1] ^ word).wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(31);
@@ -144,7 +144,7 @@ impl<'a> AssistantWire<'a> {
     }
 }
 
-/// The usage, and whether at the faster speed.
+/// The usage of a message, and whether the model answered at its faster speed.
 fn usage(s: &mut Scan<'_>) -> Option<(Usage, bool)> {
     let mut usage = Usage::default();
     let (mut written, mut fast) = (0, false);

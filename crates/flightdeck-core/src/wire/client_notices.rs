@@ -32,7 +32,7 @@ pub const CLIENT_NOTICES: [ClientNotice; 7] = [
     counted(" stopped by the user: "),
 ];
 
-/// Of older clients: the pinned one does not have it any more.
+/// How notices of older clients begin that the pinned client no longer writes.
 const OLDER: [&str; 1] = ["<cron"];
 
 /// Whether the client wrote this prompt itself.

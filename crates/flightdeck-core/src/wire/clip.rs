@@ -45,7 +45,7 @@ const KEPT: [&str; 26] = [
     "type",
     "status",
 ];
-/// Lists of which every entry is kept, up to the bound of the ledger.
+/// Lists whose entries are all kept, up to the bound of the ledger.
 const COUNTED: [&str; 2] = ["tool_calls", "background_tasks"];
 /// Longest kept field, escaped: enough for a long path and any id.
 const KEPT_STRING_BYTES_MAX: usize = 1024;
@@ -96,8 +96,8 @@ pub fn clip(name: Option<HookName>, payload: &mut Map<String, Value>, bytes: usi
     true
 }
 
-/// Clips a payload that another budget than that of the log allows, such as the message size of a server. `budget` is in bytes of
-/// JSON. A payload that was clipped before keeps the digest of its whole input.
+/// Clips a payload to a budget other than that of the log, such as the message size of a server. `budget` is in bytes of JSON. A payload
+/// that was clipped before keeps the digest of its whole input.
 pub fn clip_to(payload: &mut Map<String, Value>, budget: usize) {
     let bytes = written(payload);
     let digest = input_digest(payload);
@@ -108,7 +108,7 @@ pub fn clip_to(payload: &mut Map<String, Value>, budget: usize) {
     *payload = cut;
 }
 
-/// Clips the longest parts of a map that is over `bytes`. The rest is only for display.
+/// Clips the longest parts of a map that is over `bytes`, for display.
 pub fn shorten(map: &mut Map<String, Value>, bytes: usize) {
     if written(map) > bytes {
         let cut = LEVELS.iter().find_map(|level| Cut::new(*level, bytes).object(map, 1));
@@ -137,12 +137,12 @@ pub fn has_clipped_field(fields: &Map<String, Value>) -> bool {
     fields.iter().any(|(key, value)| is_clipped_text(key) || is_clipped(value))
 }
 
-/// As [`shortened`] and the notes about omitted items end.
+/// Whether the text ends like a text that [`shortened`] cut, or like a note about omitted items.
 fn is_clipped_text(text: &str) -> bool {
     text.ends_with(" clipped]") && text.contains("…[")
 }
 
-/// Whether a person decides on it, or has decided.
+/// Whether the payload is a request that a person decides on, or the call or the result of such a request.
 fn asks_person(name: Option<HookName>, payload: &Map<String, Value>) -> bool {
     matches!(name, Some(HookName::PermissionRequest | HookName::Elicitation))
         || matches!(lenient::borrowed_text(payload, "tool_name"), Some("AskUserQuestion" | "ExitPlanMode"))
@@ -247,7 +247,7 @@ impl Cut {
         Some(kept.into())
     }
 
-    /// Counts its colon and comma too.
+    /// Shortens a key. Its colon and comma count too.
     fn key(&mut self, key: &str) -> Option<String> {
         let kept = shortened(key, CLIPPED_KEY_BYTES_MAX);
         self.spend(escaped(&kept) + 4)?;

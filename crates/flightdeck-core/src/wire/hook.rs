@@ -35,8 +35,8 @@ pub struct HookDraft {
 }
 
 impl HookDraft {
-    /// Adds an event name of the path that we do not know to the payload, so that the record keeps it. Returns whether the
-    /// payload was changed: then the bytes it was read from no longer say the same.
+    /// If the path has an event name that we do not know and the body has none, adds this name to the payload, so that the record keeps it.
+    /// Returns whether the payload was changed. If it was, the bytes that it was parsed from no longer match.
     #[must_use]
     pub fn add_unknown_name(&mut self) -> bool {
         if self.known_name_in_path().is_some() || text(&self.payload, NAME).is_some() {
@@ -47,7 +47,7 @@ impl HookDraft {
         true
     }
 
-    /// The name in the body. Without one, the name in the path, if we know it.
+    /// The name of the event: the name in the body or, if the body has none, the name in the path if we know it.
     pub fn name(&self) -> Option<String> {
         let in_path = || self.known_name_in_path().map(|name| name.as_str().to_owned());
         text(&self.payload, NAME).or_else(in_path)

@@ -105,8 +105,8 @@ impl HookName {
         &Self::ALL[self as usize]
     }
 
-    /// An effort decides about this event or adds context to it. So the client waits for our reply while an effort is active,
-    /// although the event is otherwise registered async.
+    /// Whether an effort decides about this event or adds context to it. The client waits for our reply to such an event while an effort is
+    /// active; otherwise the event is registered async.
     pub fn takes_verdict(self) -> bool {
         matches!(self, HookName::PreToolUse | HookName::PostToolUse | HookName::SubagentStart)
     }

@@ -25,7 +25,8 @@ impl RegistryReport {
         Self { status_at: self.status_at - ahead, started_at: self.started_at - ahead, ..self }
     }
 
-    /// The client writes a last `idle` a few milliseconds after its end. Only work or a new process means that it is back.
+    /// Whether the entry shows that the session is alive after it ended. The client writes a last `idle` a few milliseconds after its end, so
+    /// only work or a new process counts.
     pub fn is_life_after(&self, ended: Timestamp) -> bool {
         let works = matches!(self.status, ClientStatus::Busy | ClientStatus::Waiting(_));
         self.started_at > ended || (works && self.status_at > ended)

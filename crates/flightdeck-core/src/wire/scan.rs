@@ -18,8 +18,8 @@ impl<'a> Scan<'a> {
         Self { text, at: 0 }
     }
 
-    /// Calls `each` with every key of the object here; it must read or [`skip`](Self::skip) the value. `Some(false)`
-    /// from it ends the walk early.
+    /// Calls `each` with every key of the object here. `each` must read or [`skip`](Self::skip) the value. The walk ends early if `each`
+    /// returns `Some(false)`.
     pub(super) fn members(
         &mut self,
         mut each: impl FnMut(&mut Self, &'a [u8]) -> Option<bool>,
@@ -46,7 +46,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The string here with its escapes. Any other value is skipped and gives `Some(None)`.
+    /// Reads the string here, with its escapes. Any other value is skipped, and the result is `Some(None)`.
     pub(super) fn text(&mut self) -> Option<Option<&'a [u8]>> {
         if self.peek()? == b'"' {
             return self.string().map(Some);
@@ -55,7 +55,7 @@ impl<'a> Scan<'a> {
         Some(None)
     }
 
-    /// The whole number here, at most 32 bits, so that a few can be added without overflow. Anything else counts as zero.
+    /// Reads the whole number here, at most 32 bits, so that a few numbers can be added without overflow. Anything else counts as zero.
     pub(super) fn count(&mut self) -> Option<u64> {
         self.peek()?;
         let start = self.at;

@@ -42,7 +42,8 @@ pub struct Worktree {
     pub branch: Option<String>,
 }
 
-/// How much of the person's subscription is used up. The same for all their sessions, so the fleet keeps the newest.
+/// How much of the person's subscription is used up. The limits are the same for all sessions of the person, so the fleet keeps the newest
+/// ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RateLimits {
@@ -144,8 +145,8 @@ pub fn parse(p: &Map<String, Value>) -> StatusLineData {
     }
 }
 
-/// Counted like the client's own percentage: the input of the last request, without its answer. `None` before the first
-/// answer.
+/// The tokens in the context, counted like the client's own percentage: the input of the last request, without its answer. `None` before
+/// the first answer.
 fn context_tokens(window: &Map<String, Value>) -> Option<u64> {
     if let Some(usage) = object(window, "current_usage") {
         let part = |name: &str| whole_number(usage, name);

@@ -24,7 +24,7 @@ impl Usage {
         *self == Self::default()
     }
 
-    /// Everything the model read and wrote: the size of its context after this message.
+    /// Everything that the model read and wrote. This is the size of its context after the message.
     pub fn context_tokens(&self) -> u64 {
         self.tokens()
     }

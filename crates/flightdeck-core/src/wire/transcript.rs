@@ -14,11 +14,11 @@ pub struct TranscriptLine<'a> {
     pub at: Option<Timestamp>,
     pub cwd: Option<Cow<'a, str>>,
     pub git_branch: Option<Cow<'a, str>>,
-    /// Of a subagent. Older clients wrote such lines into the main file.
+    /// Whether the line belongs to a subagent. Older clients wrote such lines into the main file.
     pub sidechain: bool,
     /// The prompt that the client worked on when it wrote the line.
     pub prompt_id: Option<Cow<'a, str>>,
-    /// The line is that prompt itself, of a person or of the client.
+    /// Whether the line is that prompt itself, written by a person or by the client.
     pub is_prompt: bool,
     pub kind: LineKind<'a>,
 }
@@ -99,7 +99,7 @@ const INTERRUPT_MARKER: &str = "[Request interrupted by user";
 /// The type of the attachment which says that a hook ended the turn.
 const STOPPED_BY_HOOK: &[u8] = b"hook_stopped_continuation";
 
-/// Types that change nothing on a card, some of them 40 kB long.
+/// Types of lines that change nothing on a card. Some of these lines are 40 kB long.
 const PASSED_OVER: [&[u8]; 11] = [
     b"api-request",
     b"api-request-shape",
@@ -243,7 +243,7 @@ impl<'a> RawLine<'a> {
         (!self.not_typed && self.by_a_person(&text)).then(|| LineKind::Prompt(plain_command(text)))
     }
 
-    /// The client writes the origin of a prompt; for older clients the text decides.
+    /// Whether a person wrote the prompt. The client writes the origin of a prompt into its line; for older clients the text decides.
     fn by_a_person(&self, text: &str) -> bool {
         let origin = self.origin.and_then(|o| text_field(o, b"kind"));
         match (origin.as_deref(), self.source, self.turn_origin) {
