@@ -11,17 +11,17 @@ use super::resolution::{AnsweredBy, AskOutcome, NeedKind};
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields))]
 pub struct Answer {
     pub decision: Decision,
-    /// For the model to read, with a refusal.
+    /// The reason of a refusal. The model reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// A refusal that ends the turn, as Esc does.
+    /// Whether a refusal also ends the turn, as Esc does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<bool>,
-    /// A selection of the ask's own suggestions.
+    /// The suggestions of the ask that the person accepts.
     #[serde(default, alias = "updatedPermissions", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(type = "Array<Record<string, unknown>>"))]
     pub updated_permissions: Option<Vec<Value>>,
-    /// For each question: a label, free text, or several of them.
+    /// The answer to each question: a label, free text, or several of these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<BTreeMap<String, OneOrMany>>,
     /// The filled-in form of an elicitation.

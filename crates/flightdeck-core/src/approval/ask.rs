@@ -27,12 +27,12 @@ pub struct Ask {
     pub kind: NeedKind,
     pub asked: Asked,
     pub opened_at: Timestamp,
-    /// Until when its hook is held. `None`: no hook waits for an answer from Flightdeck.
+    /// The time until which its hook is held. `None` if no hook waits for an answer from Flightdeck.
     pub expires_at: Option<Timestamp>,
     pub resolution: Option<Resolution>,
-    /// The call that waits for it. Its end shows how the person answered.
+    /// The tool call that waits for the answer. The end of the call shows how the person answered.
     pub call_id: Option<String>,
-    /// The end of that call has arrived.
+    /// Whether the end of that call has arrived.
     pub taken: bool,
 }
 
@@ -43,7 +43,7 @@ pub struct Asked {
     /// Clipped if it is very large; the log has the whole input.
     pub tool_input: Option<Map<String, Value>>,
     pub suggestions: Vec<Value>,
-    /// Why allowing it needs a second confirmation: see [`caution`].
+    /// Why allowing the request needs a second confirmation: see [`caution`].
     pub caution: Option<String>,
     pub message: Option<String>,
     pub requested_schema: Option<Map<String, Value>>,
@@ -62,7 +62,7 @@ pub struct PastAsk {
 }
 
 impl Asked {
-    /// With its input shortened for a card. `None` for a hook that asks nothing.
+    /// The request of a hook, with its input shortened for a card. `None` for a hook that asks nothing.
     pub(crate) fn shortened(hook: &str, payload: &Map<String, Value>) -> Option<Self> {
         let mut asked = Self::of_hook(hook, payload)?;
         if let Some(input) = &mut asked.tool_input {
@@ -71,6 +71,7 @@ impl Asked {
         Some(asked)
     }
 
+    /// The request of a hook, with its whole input.
     pub(crate) fn of_hook(hook: &str, payload: &Map<String, Value>) -> Option<Self> {
         match HookName::parse(hook)? {
             HookName::PermissionRequest => Some(Self::permission(payload)),
@@ -108,7 +109,7 @@ impl Ask {
     pub(crate) fn is_undecided(&self) -> bool {
         self.resolution.as_ref().is_none_or(|r| r.how == AskOutcome::AnswerInTerminal)
     }
-    /// Answered from Flightdeck, and nothing shows yet that the client used it: the terminal may have been first.
+    /// Whether Flightdeck answered and no event shows yet that the client used this answer. An answer in the terminal may have been first.
     pub(crate) fn is_unproven(&self) -> bool {
         let ours = self
             .resolution
@@ -116,7 +117,7 @@ impl Ask {
             .is_some_and(|r| r.how.is_ours() && r.how != AskOutcome::DeniedAndInterrupted);
         ours && !self.taken && self.agent_id.is_none()
     }
-    /// Corrects the resolution: the terminal was first.
+    /// Corrects the resolution, because the answer in the terminal was first.
     pub(crate) fn was_decided_in_terminal(&mut self, how: AskOutcome, at: Timestamp, seq: u64) {
         // The time stays, so that the ask leaves the card when planned.
         let at = self.resolution.as_ref().map_or(at, |r| r.at);

@@ -11,7 +11,7 @@ use crate::text::{lines, one_line};
 use crate::time::Timestamp;
 use crate::wire::lenient::{borrowed_text, flag, list, text};
 
-/// An ask as viewers get it.
+/// An ask as it is sent to viewers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Ask"))]
 pub struct AskCard {
@@ -108,7 +108,7 @@ impl AskCard {
     }
 }
 
-/// The questions of an AskUserQuestion call. Questions that cannot be read are left out.
+/// The questions of an AskUserQuestion call. Unreadable questions are left out.
 pub fn questions(input: &Map<String, Value>) -> Vec<Question> {
     let questions = list(input, "questions").iter().filter_map(Value::as_object);
     let read = questions.filter_map(|q| {

@@ -34,7 +34,7 @@ pub enum FieldType<'a> {
     Integer,
     Boolean,
     List,
-    /// A type that forms are not meant to have.
+    /// A type that MCP does not allow in forms.
     Other(&'a str),
 }
 
@@ -94,7 +94,7 @@ pub fn form_fields(schema: &Map<String, Value>) -> impl Iterator<Item = FormFiel
     })
 }
 
-/// `None` if the form has no such field, or gives it no type.
+/// The type of a field. `None` if the form has no such field, or gives it no type.
 pub fn field_type<'a>(schema: &'a Map<String, Value>, name: &str) -> Option<FieldType<'a>> {
     form_fields(schema).find(|field| field.name == name)?.kind
 }

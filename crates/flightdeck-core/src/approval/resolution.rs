@@ -52,7 +52,7 @@ pub enum AskOutcome {
     ClientDied,
     /// The subagent that asked has failed, or the person stopped it.
     AgentEnded,
-    /// It ended while Flightdeck's hooks were away, so that no event says how.
+    /// The ask ended while Flightdeck's hooks were away, so no event says how.
     ClosedWhileAway,
     /// The daemon that held the hook has restarted; now only the terminal can answer.
     AnswerInTerminal,

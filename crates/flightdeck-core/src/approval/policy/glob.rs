@@ -15,7 +15,7 @@ pub(super) struct Glob {
 }
 
 impl Glob {
-    /// The error is the end of a sentence about the pattern.
+    /// Parses a pattern. The error is the end of a sentence that begins with the name of the setting.
     pub(super) fn new(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
             return Err("is empty: leave it out, or write \"*\" for anything".to_owned());
@@ -47,7 +47,7 @@ impl Glob {
         self.tail.is_match(text)
     }
 
-    /// The pattern has no wildcard.
+    /// Whether the pattern has no wildcard.
     pub(super) fn is_exact(&self) -> bool {
         !self.text.contains(['*', '?'])
     }

@@ -133,12 +133,12 @@ impl PolicyRule {
         texts.iter().any(|text| self.matches_text(Some(text)))
     }
 
-    /// A part of one of these texts might match.
+    /// Whether the end of one of these texts matches, from any word on.
     fn may_match_part(&self, texts: &[String]) -> bool {
         self.matches.as_ref().is_some_and(|glob| texts.iter().any(|text| glob.matches_from_a_word(text)))
     }
 
-    /// The rule names exactly this text.
+    /// Whether the pattern of the rule is exactly this text.
     fn names_exactly(&self, text: &str) -> bool {
         self.matches.as_ref().is_some_and(|glob| glob.is_exact() && glob.as_str() == text.trim())
     }
@@ -175,9 +175,9 @@ pub enum PolicyOutcome<'a> {
 pub enum ReasonToAsk {
     /// The command cannot be undone.
     Destructive(&'static str),
-    /// Several commands of which at least one has no rule, or a line that only a shell can parse.
+    /// The line has several commands and at least one of them has no rule, or only a shell can parse the line.
     NotPlain,
-    /// The request is incomplete, or leaves the sandbox.
+    /// The request is incomplete, or asks to leave the sandbox.
     Unclear,
 }
 
@@ -192,7 +192,7 @@ impl ReasonToAsk {
 }
 
 impl Policy {
-    /// Ignores [`Policy::enabled`], because a dry run uses it too.
+    /// What the rules decide about a request. Ignores [`Policy::enabled`], because a dry run uses this function too.
     pub fn decide(&self, request: &PolicyRequest<'_>) -> PolicyOutcome<'_> {
         let about: Vec<&PolicyRule> = self.rules.iter().filter(|rule| rule.is_about(request)).collect();
         let guesses = match request.text {
@@ -249,7 +249,7 @@ impl PolicyOutcome<'_> {
     }
 }
 
-/// The first matching rule for each command. `None` if a command has none.
+/// The first matching rule for each command of the request. `None` if a command has no matching rule.
 fn allowed_by<'a>(allows: &[&'a PolicyRule], request: &PolicyRequest<'_>) -> Option<Vec<&'a PolicyRule>> {
     let first = |text: Option<&str>| allows.iter().copied().find(|rule| rule.matches_text(text));
     let Some(text) = request.text else { return first(None).map(|rule| vec![rule]) };

@@ -36,12 +36,12 @@ pub fn suggested_rules(request: &PolicyRequest<'_>) -> Vec<SuggestedRule> {
     drafts.into_iter().filter_map(|(matches, project)| suggested(request, matches, project)).collect()
 }
 
-/// The text as a pattern. `None` if it contains a wildcard, because the pattern would match other texts too.
+/// The text as a pattern that matches only this text. `None` if the text contains a wildcard.
 fn exact(text: &str) -> Option<String> {
     (!text.contains(['*', '?'])).then(|| text.trim().to_owned())
 }
 
-/// `None` if the pattern cannot be a rule, because it is empty or too long.
+/// A suggestion with this pattern and project. `None` if the pattern cannot be a rule, because it is empty or too long.
 fn suggested(
     request: &PolicyRequest<'_>,
     matches: Option<String>,
