@@ -140,7 +140,7 @@ impl Assignment {
         self.state = to;
     }
 
-    /// The span that has no end yet, as if it ended now. A complete assignment has none.
+    /// The present span, as if it ended at `now`. `None` if the assignment is complete.
     pub fn running_span(&self, now: Timestamp) -> Option<TimeSpan> {
         let waits = self.state == AssignmentState::AwaitingInput;
         self.is_open().then(|| TimeSpan { waits, from: self.since, to: now.max(self.since) })

@@ -24,8 +24,8 @@ impl TimeSpan {
 pub struct Spans(Vec<TimeSpan>);
 
 impl Spans {
-    /// A span that continues the last one joins it. At the bound the oldest span is added to the next one of its kind, so that
-    /// the sums stay right.
+    /// Adds a span. If it continues the last span, the two become one. At the bound, the length of the oldest span is added to the next span
+    /// of its kind, so that the sums stay right.
     pub fn push(&mut self, span: TimeSpan) {
         if span.length() == Millis(0) {
             return;

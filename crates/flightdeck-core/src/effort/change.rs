@@ -21,10 +21,10 @@ pub struct EffortOpening {
     pub title: Option<String>,
     #[serde(default)]
     pub settings: SkillSettings,
-    /// What the workstream is about, if that is new.
+    /// What the workstream is about. Empty fields leave its present description as it is.
     #[serde(default)]
     pub about: WorkstreamAbout,
-    /// What the sender knows the effort by.
+    /// Data of the sender that identifies the effort for the sender.
     #[serde(default)]
     pub metadata: Map<String, Value>,
 }
@@ -45,7 +45,7 @@ pub struct GivenByVerdict {
     /// The rule with `allow` and `once` that let the call pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed_by: Option<String>,
-    /// Guard rules that fired, but whose message the reply had no field for. A later hook gives the messages.
+    /// Guard rules that fired although the reply had no field for their messages. A later hook gives the messages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub owed: Vec<String>,
     /// Guard rules whose owed message was given.
@@ -72,7 +72,7 @@ pub struct GivenByVerdict {
 }
 
 impl GivenByVerdict {
-    /// Whether anything in it changes the effort.
+    /// Whether it contains anything that changes the effort.
     pub fn is_worth_noting(&self) -> bool {
         let lists = [&self.rules, &self.messages, &self.preloads, &self.directives];
         let gave = !self.injections.is_empty() || lists.iter().any(|list| !list.is_empty());
@@ -165,7 +165,7 @@ impl EffortChange {
         "verdict_given",
     ];
 
-    /// From the name and the payload of a record. `None` for a change of a newer version: it changes nothing.
+    /// Reads a change from the name and the payload of its record. `None` for a change that only a newer version knows: it has no effect.
     pub fn from_record(name: &str, payload: &Map<String, Value>) -> Option<Self> {
         let tagged: Map<String, Value> =
             [(name.to_owned(), Value::Object(payload.clone()))].into_iter().collect();

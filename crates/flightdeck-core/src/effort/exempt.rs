@@ -3,8 +3,8 @@
 /// Our own commands that an agent may always run.
 const OURS: [&str; 2] = ["effort", "rpc"];
 
-/// Whether a Bash command is only one exempt command, with no other command beside it. `program` is what runs Flightdeck;
-/// `exempt` has the beginnings of further commands, each as words.
+/// Whether a Bash command is one exempt command and nothing else. `program` is the path of Flightdeck's binary; `exempt` has the first words
+/// of each further exempt command.
 pub fn is_exempt(command: &str, program: &str, exempt: &[String]) -> bool {
     let Some(words) = single_command(command) else { return false };
     let [name, rest @ ..] = words.as_slice() else { return false };

@@ -62,7 +62,7 @@ pub enum CarriesFiles {
 }
 
 impl Carries {
-    /// The client puts any text into the context of the agent.
+    /// The reply to an ordinary hook: the client puts every text into the context of the agent.
     pub const ALL: Self =
         Self { introduction: true, injections: true, messages: true, files: CarriesFiles::ByContent };
     pub const NOTHING: Self =
@@ -101,7 +101,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Only these files are in the reply. The others are given with a later hook.
+    /// Keeps only the files that are in the reply. The others are given with a later hook.
     pub fn keep_files(&mut self, placed: &[String]) {
         self.given.preloads.retain(|file| placed.contains(file));
         self.given.directives.retain(|file| placed.contains(file));
@@ -195,8 +195,8 @@ impl Effort {
         judged.given.handoff = handoff.is_some_and(|handoff| handoff.to.is_none());
     }
 
-    /// The handoff for this window. A session that continues after it left a handoff still has its context, so the handoff waits for
-    /// another session, or for a new start of this one.
+    /// The handoff for this window. A session that continues after it left a handoff still has its context. So its handoff waits for another
+    /// session, or for a new start of the same session.
     pub(super) fn handoff_for(&self, window: &ContextWindow, event: JudgedEvent) -> Option<&Handoff> {
         self.handoff.as_ref().filter(|handoff| match &handoff.to {
             Some(to) => *to == window.id,
@@ -204,7 +204,7 @@ impl Effort {
         })
     }
 
-    /// Whether the newest handoff was left by this session and waits for another window. The session itself has its context still.
+    /// Whether this session left the newest handoff, and the handoff still waits for another window.
     pub(super) fn has_left_handoff(&self, session_id: &SessionId) -> bool {
         self.handoff.as_ref().is_some_and(|handoff| {
             let from = self.window(&handoff.from);
@@ -212,8 +212,8 @@ impl Effort {
         })
     }
 
-    /// Introduces the effort to a window that began without that: the effort was started later, or the verdict on the session's start
-    /// was lost.
+    /// Introduces the effort to a window that began without an introduction, because the effort was started later or the verdict on the
+    /// session's start was lost.
     fn introduce_late(&self, window: &ContextWindow, question: &HookQuestion, judged: &mut Judged) {
         if !window.introduced && window.agent_id.is_none() {
             self.introduce(window, question, judged);
@@ -286,7 +286,7 @@ impl Effort {
                 owed.extend(Some(rule.id.clone()).filter(|id| !window.owed.contains_key(id)));
                 continue;
             }
-            // A message without room is given with a later call.
+            // If there is no room for the message, the rule fires again at a later call.
             let fired = told.is_none_or(|text| judged.verdict.push(text));
             if fired {
                 judged.call.fired_rules.push(rule.id.clone());

@@ -204,8 +204,8 @@ impl Effort {
         self.add_message("phase", text, None, when);
     }
 
-    /// Adds a log entry and resets the heartbeat of the session that logs. If the session is not known, or has no window here, the
-    /// heartbeat of all windows is reset: an agent that logged must be able to go on.
+    /// Adds a log entry and resets the heartbeat of the session that logs. If the session is not given, or has no open window in this effort,
+    /// the heartbeats of all windows are reset, because an agent that logged must be able to continue.
     fn add_log_entry(&mut self, text: &str, session_id: Option<&SessionId>, when: ChangedAt<'_>) {
         let window = session_id.and_then(|session| self.open_window(session, None));
         let window = window.map(|window| window.id.clone());
@@ -352,7 +352,8 @@ impl Effort {
         }
     }
 
-    /// Ended windows of subagents go first, because the windows of the main agent show how the effort went.
+    /// The window to drop, if there are too many. Ended windows of subagents are dropped first, because the windows of the main agent show
+    /// how the effort went.
     fn window_to_drop(&self) -> Option<usize> {
         let is_ended = |window: &ContextWindow| window.ended_at.is_some();
         let ended = self.windows.iter().filter(|window| is_ended(window)).count();
@@ -364,7 +365,7 @@ impl Effort {
             .then(|| self.windows.iter().position(|window| !is_ended(window)))?
     }
 
-    /// Ends the open windows that `of` selects. Returns whether there was one.
+    /// Ends the open windows that `of` selects. Returns whether it ended any.
     pub fn end_windows(
         &mut self,
         end: WindowEnd,

@@ -160,7 +160,7 @@ pub struct Effort {
     /// What the workstream was about when this effort began. The newest effort of a workstream has its present description.
     #[serde(default)]
     pub about: WorkstreamAbout,
-    /// What the sender knows the effort by.
+    /// Data of the sender that identifies the effort for the sender.
     #[serde(default)]
     pub metadata: Map<String, Value>,
     pub phases: Vec<Phase>,
@@ -170,7 +170,7 @@ pub struct Effort {
     pub guards: Vec<GuardRule>,
     /// How often each rule denied a call, by the id of the rule. Denials by the heartbeat limit have the key `heartbeat`.
     pub denials: BTreeMap<String, u32>,
-    /// Not delivered yet, oldest first.
+    /// The injections that are not delivered yet, oldest first.
     pub injections: VecDeque<Injection>,
     pub log: VecDeque<LogEntry>,
     pub log_entries: u32,
@@ -254,7 +254,7 @@ pub struct WorkstreamAbout {
 }
 
 impl WorkstreamAbout {
-    /// Takes what is new.
+    /// Takes the title and the keywords of `new`, if it has any.
     pub fn update(&mut self, new: &Self) {
         if new.title.is_some() {
             self.title.clone_from(&new.title);

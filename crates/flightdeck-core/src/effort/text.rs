@@ -16,7 +16,7 @@ const PHASES_CHARS_MAX: usize = 1_000;
 /// Longest template of a log entry in a text: the command that logs must fit too.
 const TEMPLATE_CHARS_MAX: usize = 1_500;
 
-/// A longer injection is written to a file too: if there is no room for all of it, the agent gets the beginning and the file's name.
+/// A longer injection is also written to a file. If the whole text does not fit, the agent gets its beginning and the name of the file.
 pub const INJECTED_WITHOUT_FILE_CHARS_MAX: usize = INJECTION_CHARS_MAX - PART_CHARS_MAX / 2;
 
 /// `3_IMPLEMENT_LOG.md`
@@ -45,8 +45,8 @@ fn clipped(text: &str, max: usize, file: &str) -> String {
     beginning.collect::<String>() + &note
 }
 
-/// Tells a command which session runs it: nothing in the environment of an agent's own commands does. An id that a shell would not take
-/// as one plain word is left out.
+/// The option that tells a command which session runs it: the environment of an agent's own commands does not contain the session's id. Empty
+/// if a shell would not take the id as one plain word.
 fn session_option(session: &SessionId) -> String {
     let is_plain =
         !session.is_empty() && session.chars().all(|c| c.is_ascii_alphanumeric() || "-_.@".contains(c));
@@ -72,7 +72,7 @@ impl Effort {
         format!("{}/{name}", self.artifacts())
     }
 
-    /// One line for every prompt.
+    /// The line about the effort that the agent gets with every prompt.
     pub(super) fn session_context(&self, heartbeat: u32, now: Timestamp) -> String {
         let beats = match self.settings.heartbeat {
             0 => heartbeat.to_string(),

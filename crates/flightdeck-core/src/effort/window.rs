@@ -42,14 +42,14 @@ pub struct ContextWindow {
     pub ended_at: Option<Timestamp>,
     pub end: Option<WindowEnd>,
     pub handed_over: bool,
-    /// The newest calls with the heartbeat that each had. A verdict that is asked for later is about its own call, not about the newest.
+    /// The newest calls, each with its heartbeat. When the verdict on a call is decided, newer calls may have been counted already.
     pub calls: VecDeque<(String, u32)>,
     /// Guard rules that have fired in this window. A rule with `once` does not fire again.
     pub fired: BTreeSet<String>,
     /// The call for which each rule with `allow` and `once` was used. The same call may be judged twice, by a hook and by `hooks.*`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub allowed: BTreeMap<String, String>,
-    /// Messages of guard rules that fired for a script whose reply had no field for them, by the rule.
+    /// Messages of guard rules that fired for a script, by rule. The script's reply had no field for them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub owed: BTreeMap<String, String>,
     /// Whether the effort was introduced to the agent.
@@ -59,17 +59,17 @@ pub struct ContextWindow {
     pub warned: bool,
     /// Directives that were given in this window.
     pub told_directives: BTreeSet<String>,
-    /// Files that the agent has still to be told to read.
+    /// Files that the agent must still be told to read.
     pub preloads: Vec<String>,
 }
 
 impl ContextWindow {
-    /// Whether it belongs to the main agent of a session, or to this subagent of it.
+    /// Whether the window belongs to this subagent of the session, or without `agent_id` to the session's main agent.
     pub fn is_of(&self, session_id: &SessionId, agent_id: Option<&AgentId>) -> bool {
         self.session_id == *session_id && self.agent_id.as_ref() == agent_id
     }
 
-    /// Counts a call. `None` is a call without an id; its verdict is about the newest heartbeat.
+    /// Counts a call. The verdict on a call without an id uses the newest heartbeat.
     pub fn count_call(&mut self, tool_use_id: Option<&str>) {
         self.heartbeat += 1;
         if let Some(id) = tool_use_id {
