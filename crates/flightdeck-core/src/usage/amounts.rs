@@ -46,7 +46,7 @@ pub struct Cache {
     pub expires_at: Option<Timestamp>,
 }
 
-/// In the order of the board: what can still be answered cheaply comes first.
+/// Whether the prompt cache is warm. In the order of the board: sessions that can still be answered cheaply come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]

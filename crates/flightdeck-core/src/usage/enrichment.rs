@@ -32,7 +32,7 @@ pub enum TranscriptFile<'a> {
 }
 
 impl TranscriptFile<'_> {
-    /// Empty for the main file.
+    /// The id of the subagent. Empty for the main file.
     pub fn agent(&self) -> &str {
         match self {
             Self::Main => "",
@@ -102,7 +102,7 @@ pub struct Enrichment {
 }
 
 impl Enrichment {
-    /// Subtracts `ahead` from every time: for a session of another host, whose clock is that far ahead of ours.
+    /// Subtracts `ahead` from every time. For a session of another host whose clock is ahead of ours by `ahead`.
     #[must_use]
     pub fn corrected(mut self, ahead: Millis) -> Self {
         let times = [
@@ -188,7 +188,7 @@ pub struct CountedMessage {
     pub usage: Usage,
 }
 
-/// The fold: the totals, and the messages that are in them.
+/// Folds the lines of a session's transcripts: the totals, and the messages that are in them.
 #[derive(Clone, Debug, Default)]
 pub struct Fold {
     known: Enrichment,
@@ -290,7 +290,7 @@ impl Fold {
             if old.at > at {
                 return None;
             }
-            // A message that stands in two files belongs to main, otherwise to the first agent by name.
+            // A message that is in several files belongs to the main agent if it is in the main file, otherwise to the first subagent by name.
             if self.name(old.agent) < self.name(agent) {
                 agent = old.agent;
             }
@@ -349,7 +349,7 @@ impl Enrichment {
         self.ended_tasks.contains(&id)
     }
 
-    /// Reads from a notice in the queue which background task has ended.
+    /// Notes which background task has ended, according to a notice in the queue.
     fn take_task_notice(&mut self, notice: &str) {
         let between = |from: &str, to: &str| notice.split_once(from)?.1.split_once(to).map(|(text, _)| text);
         let ended = matches!(between("<status>", "</status>"), Some("completed" | "failed" | "killed"));
@@ -450,7 +450,7 @@ impl Enrichment {
         }
     }
 
-    /// The first prompt in a subagent's file is its task. Later ones are messages to it.
+    /// Takes a line of a subagent's file. The first prompt in the file is the task of the subagent; later prompts are messages to it.
     fn take_agent(&mut self, id: &str, line: &TranscriptLine<'_>) {
         if !self.agent_lines.contains_key(id) && self.agent_lines.len() >= AGENTS_PRICED_MAX {
             return;
@@ -539,7 +539,7 @@ impl Enrichment {
     }
 }
 
-/// Hash to recognise a queued prompt or a path.
+/// The hash by which a queued prompt or a path is recognised.
 fn text_hash(text: &str) -> u64 {
     MessageKey::new(text.as_bytes(), b"").0 as u64
 }

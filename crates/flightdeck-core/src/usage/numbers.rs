@@ -11,7 +11,7 @@ use crate::wire::status_line::{self, STATUS_LINE};
 /// Most points of a chart: a chart has no more pixels.
 pub const POINTS_MAX: usize = 240;
 
-/// Oldest first.
+/// The points of a chart, oldest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Numbers {
@@ -23,9 +23,9 @@ pub struct Numbers {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "NumbersPoint"))]
 pub struct Point {
     pub at: Timestamp,
-    /// Of the main agent. `None` before its first message.
+    /// The context of the main agent. `None` before its first message.
     pub context_tokens: Option<u64>,
-    /// So far, subagents too. `None` while no model with a known price was used.
+    /// The cost so far, subagents included. `None` while no model with a known price was used.
     pub usd_micros: Option<u64>,
 }
 

@@ -11,12 +11,12 @@ pub use crate::wire::tokens::Usage;
 /// The shipped table: what the client itself was measured to charge.
 const SHIPPED: &str = include_str!("../../data/prices.json");
 
-/// Nano-dollars. $1 per million tokens is 1000 of them per token.
+/// An amount in nano-dollars. A price of $1 per million tokens is 1000 nano-dollars per token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Nanos(pub u64);
 
 impl Nanos {
-    /// Rounds half up. Nothing is rounded before.
+    /// The amount in micro-dollars, rounded half up. No earlier step rounds.
     pub fn micros(self) -> u64 {
         self.0.saturating_add(500) / 1000
     }
@@ -129,7 +129,7 @@ impl PriceTable {
         self.models.get(plain).or_else(|| self.models.get(&format!("{plain}-0")))
     }
 
-    /// `None` if the price of the model is unknown.
+    /// What the usage of a model costs. `None` if the price of the model is unknown.
     pub fn cost(&self, model: &str, usage: &Usage) -> Option<Nanos> {
         let price = self.price(model)?;
         let parts = [
@@ -186,7 +186,7 @@ fn plain_name(model: &str) -> &str {
     }
 }
 
-/// Cost by model: exact sums, and the models without a known price.
+/// The cost of some usage: in total, by model, and the models without a known price. The sums are exact.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bill {
     pub total: Nanos,

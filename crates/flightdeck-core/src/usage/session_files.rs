@@ -51,7 +51,7 @@ pub struct LinkedWorktree {
 }
 
 impl LinkedWorktree {
-    /// The same project in the main repository: `/w/api-fix/web` becomes `/w/api/web`.
+    /// The same project in the main worktree: `/w/api-fix/web` becomes `/w/api/web`. `None` if the project is not in this worktree.
     pub fn fold(&self, project: &Project) -> Option<Project> {
         let below = project.path.as_deref()?.strip_prefix(&self.top)?;
         (below.is_empty() || below.starts_with('/'))

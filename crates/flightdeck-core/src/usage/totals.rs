@@ -13,7 +13,7 @@ pub struct Spent {
     pub messages: u64,
     pub tokens: Tokens,
     pub usd_micros: u64,
-    /// Models without a known price: the sum above lacks them.
+    /// Models without a known price. `usd_micros` does not include them.
     pub unpriced_models: Vec<String>,
 }
 

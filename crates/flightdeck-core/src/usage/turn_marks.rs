@@ -8,7 +8,7 @@ use crate::text;
 use crate::wire::transcript::TranscriptLine;
 
 impl Enrichment {
-    /// The newest line about each way in which a turn ends without a hook of ours, with its time.
+    /// For each way in which a turn ends without a hook of ours, the newest line that says so.
     pub fn turn_marks(&self) -> impl Iterator<Item = TurnMarkLine> {
         let marks = [
             (TurnMark::StoppedByHook, self.stopped_by_hook_at, None, None),

@@ -9,7 +9,7 @@ pub fn board(fleet: &Fleet) -> Vec<Card> {
     fleet.sessions().filter(|s| on_board(s)).map(|s| card(s, fleet.settings())).collect()
 }
 
-/// A replaced session is not on the board; it can be found by its id.
+/// Whether the session is on the board. A replaced session is not, but can still be found by its id.
 pub fn on_board(session: &Session) -> bool {
     session.replaced_by.is_none()
 }

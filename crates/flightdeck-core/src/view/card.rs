@@ -150,7 +150,7 @@ pub struct ProcessCard {
     pub state: StateName,
     pub label: String,
     pub role: Role,
-    /// The card's state, label and seat are of this one.
+    /// Whether the card shows the state, label and seat of this process.
     pub shown: bool,
 }
 
@@ -166,8 +166,8 @@ pub struct StateCard {
     pub source: Source,
 }
 
-/// Opaque, ascending within a group. `default` puts warm caches first, `urgency` what is most urgent, `waiting` what
-/// blocks or asks for the longest time.
+/// Three texts by which viewers sort the cards of a group, in ascending order. Their format is not part of the interface. `default` puts
+/// warm caches first, `urgency` the most urgent session, `waiting` the session that blocks or asks for the longest time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Rank {
@@ -282,8 +282,9 @@ impl Card {
     }
 }
 
-/// What the agent said last. A Stop reports it before the transcript is read; a line from after that Stop is newer. A summary that an
-/// earlier version stored does not say when its line was written: it counts as newer while the session works on.
+/// The last message of the agent. A Stop hook reports the message before the transcript is read; a line of the transcript from after that
+/// Stop is newer. If an earlier version stored the summary, the time of its line is unknown: the line then counts as newer while the
+/// session works.
 fn last_message(session: &Session) -> Option<&str> {
     let known = session.enrichment.as_deref().map(|e| &e.known);
     let in_transcript = known.and_then(|known| known.last_answer.as_deref());
@@ -295,7 +296,7 @@ fn last_message(session: &Session) -> Option<&str> {
     if is_newer { in_transcript.or(at_stop) } else { at_stop.or(in_transcript) }
 }
 
-/// The prompt that began this turn and its time, if it is only in the transcript: our hooks were away.
+/// The prompt that began this turn and its time, if only the transcript has the prompt because our hooks were away.
 fn unheard_prompt(session: &Session) -> Option<(&String, Timestamp)> {
     session.turn.unheard_since?;
     let known = &session.enrichment.as_ref()?.known;
@@ -309,7 +310,7 @@ fn turn_started_at(session: &Session) -> Option<Timestamp> {
     unheard.or(session.turn.started_at).or_else(in_transcript)
 }
 
-/// A person's own title, then Claude's, then the first prompt.
+/// The title that the person gave; otherwise the title that Claude gave; otherwise the first prompt.
 fn title(session: &Session) -> Option<String> {
     let known = session.enrichment.as_ref().map(|e| &e.known);
     let named = known.and_then(|k| k.custom_title.clone().or_else(|| k.ai_title.clone()));
@@ -346,7 +347,7 @@ fn context(told: &Summary) -> Option<Context> {
     Some(Context { tokens, window: told.window, percent })
 }
 
-/// The client's own list. Otherwise the transcript's, with to-dos that only a hook has reported so far.
+/// The to-dos of the client's own list. If that is empty, those of the transcript, and those that only a hook has reported so far.
 fn progress(session: &Session) -> Vec<Todo> {
     let tasks = session.enrichment.as_ref().map(|e| &e.files.tasks);
     if let Some(tasks) = tasks.filter(|tasks| !tasks.is_empty()) {
@@ -358,7 +359,8 @@ fn progress(session: &Session) -> Vec<Todo> {
     todos
 }
 
-/// The transcript names each ended task, so its count is exact. Without a transcript, hooks give a lower and an upper bound.
+/// What runs in the background. The transcript names each ended task, so the number of shells is exact. Without a transcript, hooks give a
+/// lower and an upper bound.
 fn background(session: &Session) -> Background {
     let mut background = session.background;
     if let Some(told) = session.enrichment.as_deref().filter(|t| t.known.has_content()) {
@@ -369,7 +371,7 @@ fn background(session: &Session) -> Background {
     background
 }
 
-/// The newest message: a prompt, or a command that the person ran with `!`, which no hook reports.
+/// The newest message of the person: a prompt, or a command that the person ran with `!`, which no hook reports.
 fn last_user_message(session: &Session) -> Option<String> {
     let known = session.enrichment.as_ref().map(|e| &e.known);
     let command = known.and_then(|k| k.shell_command.as_ref());
@@ -420,7 +422,8 @@ fn may_type(session: &Session, input: TerminalInput) -> bool {
         .is_some_and(|t| t.unreachable_since.is_none() && t.accepts.iter().any(|accepted| accepted == action))
 }
 
-/// `None` for a session of this machine. Nothing is allowed until the other machine has said what it accepts.
+/// The other machine that the session belongs to. `None` for a session of this machine. Nothing is accepted until the other machine has
+/// said what it accepts.
 fn owner(session: &Session) -> Option<OwnerCard> {
     if session.host.is_this() {
         return None;
@@ -445,7 +448,7 @@ fn seat(session: &Session, settings: &FoldSettings) -> SeatCard {
     }
 }
 
-/// The living processes by pid, so that the order stays when another one is shown.
+/// The live processes of a session, sorted by pid, so that the order stays the same when the card shows another process.
 pub(super) fn processes(session: &Session) -> Vec<ProcessCard> {
     let shown = process(&session.seat, session.entrypoint.as_ref(), &session.shown, true);
     let beside = session.beside.iter();
@@ -455,7 +458,7 @@ pub(super) fn processes(session: &Session) -> Vec<ProcessCard> {
     cards
 }
 
-/// `None` if it has ended or is unknown.
+/// The card of one process. `None` if the process has ended or its pid is unknown.
 fn process(seat: &Seat, entrypoint: Option<&String>, shown: &Shown, is_shown: bool) -> Option<ProcessCard> {
     let state = StateName::from_state(&shown.state);
     let pid = seat.pid.filter(|_| !shown.state.is_ended())?;
@@ -475,7 +478,7 @@ fn repository(session: &Session) -> Option<&Repository> {
     session.enrichment.as_ref()?.files.repository.as_ref()
 }
 
-/// The branch from the repository. If it cannot be read, the newest that the client reported.
+/// The branch of the repository. If the repository cannot be read, the branch that the client reported last.
 fn git_branch(session: &Session) -> Option<String> {
     let of_line = || session.status_line.as_ref()?.data.worktree.as_ref()?.branch.clone();
     let of_transcript = || session.enrichment.as_ref()?.known.git_branch.clone();
@@ -501,8 +504,9 @@ fn current_activity(session: &Session) -> Option<String> {
     command.filter(|_| session.main.state.is_working()).or_else(label)
 }
 
-/// Needs You: cache tier, urgency, recency (or urgency first, or what blocks or asks for the longest time); idle sessions that ask
-/// come before other idle ones. Running: newest turn first. Done: newest end first.
+/// The texts by which cards of a column are sorted. In Needs You, `default` sorts by cache status, urgency and last activity, `urgency` by
+/// urgency first, and `waiting` puts the session first that blocks or asks for the longest time; idle sessions that ask come before other
+/// idle ones. Running begins with the newest turn, Done with the session that ended last.
 fn rank(
     session: &Session,
     state: StateName,

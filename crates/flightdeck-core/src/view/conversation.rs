@@ -160,7 +160,7 @@ fn answered(line: &[u8]) -> Option<Vec<Said>> {
     }
 }
 
-/// What failed, of the results of tool calls. Most lines have none and are not parsed.
+/// The tool calls that failed, from a line with results of tool calls. Most lines have no failed call and are not parsed.
 fn failed_results(line: &[u8]) -> Option<Vec<Said>> {
     memchr::memmem::find(line, b"\"is_error\":true")?;
     let line = parse(line)?;
@@ -172,8 +172,8 @@ fn failed_results(line: &[u8]) -> Option<Vec<Said>> {
     Some(failed.map(|result| Said::failure(result_text(result))).collect())
 }
 
-/// Why a call failed: the text of its result, without the tags that the client puts around an error of its own. The text of a
-/// refusal is written for the model.
+/// Why a call failed: the text of its result, without the tags that the client puts around its own errors. A refusal becomes "Refused",
+/// because its text is written for the model.
 fn result_text(result: &Map<String, Value>) -> &str {
     let text = match result.get("content") {
         Some(Value::String(text)) => text.as_str(),
@@ -190,7 +190,7 @@ fn result_text(result: &Map<String, Value>) -> &str {
     inner.unwrap_or(text)
 }
 
-/// Bytes that are not UTF-8 become `\u{fffd}`.
+/// Parses a line as a JSON object. Bytes that are not UTF-8 become `\u{fffd}`.
 fn parse(line: &[u8]) -> Option<Map<String, Value>> {
     serde_json::from_str(&String::from_utf8_lossy(line)).ok()
 }

@@ -98,7 +98,8 @@ pub struct WindowCard {
     pub end: Option<WindowEnd>,
     /// Whether the next window received the handoff of this one.
     pub handed_over: bool,
-    /// The handoff that it left, if `window.show` or `window.list` is asked and no later one was left. Files have the earlier ones.
+    /// The handoff that this window left, if no later handoff exists. Only `window.show` and `window.list` set it. Files have the earlier
+    /// handoffs.
     #[serde(default)]
     pub dehydration_payload: Option<String>,
 }
@@ -247,7 +248,7 @@ fn project(dir: &str) -> ProjectCard {
     ProjectCard::new(&Project { path: Some(dir.to_owned()), certain: true })
 }
 
-/// How the seat of a session is doing: the worst status of the sessions with its seat's name, else the session's own.
+/// The status of a session's seat: the worst status among the sessions with the same seat name, or the session's own if it has no seat name.
 pub fn seat_status(fleet: &Fleet, session: &SessionId) -> Option<FleetStatus> {
     let own = fleet.get(session)?;
     let name = own.seat.name.as_deref();

@@ -52,7 +52,7 @@ pub struct StatusCard {
 
 impl StatusCard {
     pub(super) const ENDED: Self = Self { kind: StatusKind::Ended, detail: None, reason: None };
-    /// At work, with unknown work.
+    /// The agent works, and no source says on what.
     pub(super) const WORKING: Self = Self { kind: StatusKind::Working, detail: None, reason: None };
 
     pub fn new(state: &AgentState) -> Self {
@@ -61,12 +61,12 @@ impl StatusCard {
     }
 }
 
-/// Never negative, although hooks may be late.
+/// The seconds from `start` to `end`. Zero if a late hook made `end` earlier than `start`.
 pub(super) fn seconds_between(start: Timestamp, end: Timestamp) -> f64 {
     (end.max(start) - start).as_seconds()
 }
 
-/// Ranks error > attention > working > checked > done.
+/// The status of a session for the fleet, the worst first: error, attention, working, checked, done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -88,7 +88,7 @@ pub enum TerminalInput {
 }
 
 impl StateName {
-    /// A prompt while the client waits for one, Esc while it works or is blocked during work.
+    /// What a person may type in this state: a prompt while the client waits for one, Esc while the client works or is blocked during work.
     pub fn terminal_input(self) -> Option<TerminalInput> {
         match self {
             Self::Idle | Self::Interrupted | Self::Error => Some(TerminalInput::Prompt),
@@ -98,7 +98,7 @@ impl StateName {
         }
     }
 
-    /// Label if only the state is known.
+    /// The label of a state about which nothing else is known.
     pub fn title(self) -> &'static str {
         match self {
             Self::NeedsPermission => "Permission needed",
@@ -152,13 +152,13 @@ impl StateName {
             Self::Interrupted => 2,
             Self::Error => 3,
             Self::AwaitingApproval => 4,
-            // An idle session that asks in its text stands between: see `rank` in card.rs.
+            // An idle session that asks in its text ranks between Awaiting Approval and Idle: see `rank` in card.rs.
             _ => IDLE_URGENCY,
         }
     }
 }
 
-/// The label of a session: of its state, and at the end of a turn what the last message wants.
+/// The label of a session: the label of its state or, at the end of a turn, the intent of the last message.
 pub fn session_label(session: &Session) -> String {
     match session.idle_intent().map(|found| (found.intent, &found.evidence.line)) {
         Some((Intent::Question, line)) => format!("Asks: {}", one_line(line, ASKS_LABEL_CHARS_MAX)),

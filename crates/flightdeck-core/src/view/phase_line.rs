@@ -31,7 +31,7 @@ pub struct PhaseStep {
     pub proof: Option<String>,
 }
 
-/// Planned phases in the order of the skill. A phase that is not planned comes after the one it was entered from.
+/// The phases in one order: planned phases in the order of the skill, each unplanned phase after the phase that was active before it.
 pub fn phase_line(entered: &[Phase], planned: &[String], finished_at: Option<Timestamp>) -> Vec<PhaseStep> {
     let names = names(entered, planned);
     let current = entered.last().and_then(|phase| names.iter().position(|name| *name == phase.name));

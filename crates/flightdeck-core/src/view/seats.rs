@@ -56,8 +56,8 @@ pub fn seats(fleet: &Fleet) -> Vec<KnownSeatCard> {
     seats.iter().map(|seat| card(seat)).collect()
 }
 
-/// Parents are claimed by name, and the names of another machine are its own. `seats` is in the order of the list, so a seat that is
-/// occupied comes before a free one of the same name.
+/// The parent of a seat. A parent is claimed by its name, and names are valid only on their own machine. `seats` is sorted like the list, so
+/// an occupied seat is found before a free seat with the same name.
 fn parent(fleet: &Fleet, seats: &[&KnownSeat], seat: &KnownSeat) -> Option<SeatId> {
     let name = seat.name.as_ref().filter(|_| seat.host.is_this())?;
     let parent = fleet.parent_of_seat(name)?;

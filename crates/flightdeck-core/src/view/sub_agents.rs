@@ -64,7 +64,7 @@ pub enum SubAgentState {
 pub(super) fn cards(session: &Session) -> Vec<SubAgentCard> {
     let mut cards: Vec<_> = session.children.iter().map(|(id, child)| reported(session, id, child)).collect();
     let mut others: Vec<_> = unreported(session).collect();
-    // The newest, if there are too many.
+    // If there are too many, the newest are shown.
     others.sort_by(|a, b| (b.started_at, &b.id).cmp(&(a.started_at, &a.id)));
     cards.extend(others.into_iter().take(CHILDREN_MAX.saturating_sub(session.children.len())));
     cards.sort_by(|a, b| (a.started_at, &a.id).cmp(&(b.started_at, &b.id)));
@@ -106,7 +106,8 @@ fn failed_label(child: &Child) -> String {
     format!("{} failed: {}", child.agent_type, child.failed.as_deref().unwrap_or("unknown"))
 }
 
-/// Subagents of this run of the session without a hook of their own: it has no hooks, or they were installed later.
+/// Subagents that no hook reported, because the session has no hooks or the hooks were installed later. Subagents from before the last
+/// start of the session are left out.
 fn unreported(session: &Session) -> impl Iterator<Item = SubAgentCard> {
     let told = session.enrichment.as_deref();
     let files = told.into_iter().flat_map(|told| &told.known.agent_lines);
@@ -118,26 +119,26 @@ fn unreported(session: &Session) -> impl Iterator<Item = SubAgentCard> {
     })
 }
 
-/// Another terminal may hold the session too: its subagents are not on this card.
+/// Whether a hook reported the subagent, in the shown process or in another process that holds the session.
 fn is_reported(session: &Session, id: &AgentId) -> bool {
     let mut beside = session.beside.iter();
     session.children.contains_key(id) || beside.any(|process| process.children.contains_key(id))
 }
 
-/// Older clients write no note. Their helpers have a word in the name: `acompact-3f2a`.
+/// Whether the id is that of a subagent. Clients that write no note give their own helpers ids with a word and a hyphen: `acompact-3f2a`.
 fn is_agent_id(id: &AgentId) -> bool {
     id.as_str().chars().all(|c| c.is_ascii_alphanumeric())
 }
 
-/// When it stopped, if any process of the session knows that.
+/// When the subagent stopped, if any process of the session knows that.
 fn stopped_at(session: &Session, id: &AgentId) -> Option<Timestamp> {
     let beside = session.beside.iter().flat_map(|process| &process.stopped_agents);
     let mut stopped = session.stopped_agents.iter().chain(beside);
     stopped.find(|(agent, _)| agent == id).map(|(_, at)| *at)
 }
 
-/// Nothing reports the end of a subagent that was interrupted. None runs while the main agent is at rest, and one whose last line is
-/// from before that rest does not come back with the next turn.
+/// Whether the subagent may still run. No event reports the end of a subagent that was interrupted. So no subagent counts as running while
+/// the main agent is idle, and a subagent whose last line is older than the present work does not count as running again.
 fn may_run(session: &Session, lines: &AgentLines) -> bool {
     let main = &session.main;
     main.state.is_working() && main.works_since.is_none_or(|since| lines.last_at >= Some(since))

@@ -24,7 +24,7 @@ pub const PROMPTED: &str = "prompted";
 pub const INTERRUPTED: &str = "interrupted";
 pub const STOPPED: &str = "stopped";
 pub const FOCUSED: &str = "focused";
-/// A person on another host asked for something; what it did follows.
+/// A person on another host requested an action on this session. The record of the action itself follows.
 pub const REMOTE_ACTION: &str = "remote_action";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,7 +89,7 @@ pub fn summary(record: &Record) -> String {
     }
 }
 
-/// Records that Flightdeck wrote itself.
+/// The line about a record that Flightdeck wrote itself.
 fn our_sentence(record: &Record) -> String {
     let p = &record.payload;
     match (record.source, record.name.as_str()) {

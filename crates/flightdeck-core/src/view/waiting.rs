@@ -65,12 +65,13 @@ pub fn waiting(session: &Session, said: Option<&str>) -> Option<WaitingCard> {
     Some(WaitingCard { kind, label: label.to_owned(), icon: icon.to_owned(), counts })
 }
 
-/// Whether the last message says so. A turn that only ended waits for the next prompt.
+/// Whether the last message says that the work is finished. If it does not, the session waits for the next prompt.
 fn is_finished(session: &Session) -> bool {
     session.idle_intent().is_some_and(|found| found.intent.is_finished())
 }
 
-/// The intent of the message of the last Stop decides. Without one, the form of the last message does.
+/// Whether the session asks the person something. The intent of the last Stop's message decides; if there is none, the form of the last
+/// message decides.
 fn asks_person(session: &Session, said: Option<&str>) -> bool {
     match session.idle_intent() {
         Some(found) => found.intent == Intent::Question,
