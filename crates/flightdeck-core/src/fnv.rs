@@ -1,4 +1,5 @@
-//! Hashes that never change, which the standard library's does not promise: FNV-1a, and a quicker one. Not for secrets.
+//! Hashes that are the same in every version of the program: FNV-1a, and a quicker one. The hash of the standard library may change between
+//! versions. Neither is for secrets.
 
 #[derive(Clone, Copy, Debug)]
 pub struct Fnv(u64);
@@ -27,7 +28,7 @@ impl Fnv {
     }
 }
 
-/// Reads eight bytes at a time, so that a hash of every event costs little.
+/// A quick hash that reads eight bytes at a time, so that hashing every event costs little.
 #[derive(Clone, Copy, Debug)]
 pub struct QuickHash(u64);
 
@@ -39,7 +40,7 @@ impl Default for QuickHash {
 }
 
 impl QuickHash {
-    /// Adds a text. Its length counts too, so that two texts one after the other do not equal one.
+    /// Adds a text and its length. So the hash of two texts differs from the hash of the two texts joined.
     pub fn add(&mut self, bytes: &[u8]) {
         let (words, rest) = bytes.as_chunks::<8>();
         for word in words {

@@ -122,7 +122,7 @@ ids! {
     AssignmentId;
     /// A machine. Empty for the machine that the daemon runs on, so that a renamed machine replays the same.
     HostId;
-    /// A place that one session after the other occupies. The daemon gives the id.
+    /// A place that sessions occupy one after the other. The daemon gives the id.
     SeatId;
     /// The name that a person or a program gave to a seat, such as `backend`. A seat without a name has only its `SeatId`.
     SeatName;
@@ -137,7 +137,7 @@ ids! {
 }
 
 impl SessionId {
-    /// The id of another host's session on a hub. Two hosts may have equal ids, so every one of them gets the name of its host.
+    /// The id that a hub gives to another host's session. Two hosts may have equal ids, so the name of the host is added to every such id.
     #[must_use]
     pub fn on_host(&self, host: &HostId) -> Self {
         if host.is_this() { self.clone() } else { Self(format!("{self}@{host}")) }

@@ -44,7 +44,8 @@ pub const ENDED_TURNS_MAX: usize = 8;
 pub const CHILDREN_MAX: usize = 64;
 /// Most background shells followed one by one; more are only counted.
 pub const BACKGROUND_SHELLS_MAX: usize = 64;
-/// Prompts remembered of a transcript, to tell whether a marker names one that is still to come. Each process of a session adds its own.
+/// Prompts remembered of a transcript, to tell whether a marker names a prompt whose line is written later. Each process of a session adds
+/// its own prompts.
 pub const NEWEST_PROMPTS_MAX: usize = 16;
 /// Prompts remembered that Claude scheduled in a session.
 pub const SCHEDULED_PROMPTS_MAX: usize = 64;
@@ -93,7 +94,7 @@ pub const BUSY_AFTER_STOP: Millis = Millis::seconds(1);
 pub const PATH_CHARS_MAX: usize = 4096;
 /// Longest id of a call, a prompt, a subagent: a uuid has 36.
 pub const ID_CHARS_MAX: usize = 128;
-/// Longest excerpt of the last answer on a card: its end, about three lines and what a wide card shows more.
+/// Longest excerpt of the last answer on a card: the end of the answer, about three lines on a wide card.
 pub const CARD_ANSWER_CHARS_MAX: usize = 500;
 /// Longest message of a refusal that its ask shows; the event has all of it.
 pub const REFUSAL_CHARS_MAX: usize = 300;
@@ -217,11 +218,11 @@ pub const FINISHED_EFFORTS_MAX: usize = 100;
 pub const WORKSTREAMS_MAX: usize = 1_000;
 /// At this context use the agent is told to hand over, in tenths of a percent.
 pub const OVERFLOW_PERMILLE: u16 = 900;
-/// Events by a hook are compared with this many of the newest events by `hooks.*`, and the other way round.
+/// An event that arrives by a hook is compared with this many of the newest events by `hooks.*`, and the other way round.
 pub const TWINS_MAX: usize = 256;
 /// Most bytes at the beginning and at the end of each text that are compared, to recognise an event that arrived by a hook and by `hooks.*`.
 pub const TWIN_FIELD_BYTES_MAX: usize = 48;
-/// Most values inside one field that are compared for that: a tool's input has a few, a list of edits some dozens.
+/// Most values inside one field that are compared, to recognise such an event: a tool's input has a few, a list of edits some dozens.
 pub const TWIN_VALUES_MAX: usize = 64;
 /// An event without an id counts once if the same payload arrives by a hook and by `hooks.*` within this time.
 pub const TWIN_PAYLOADS_MAX: Millis = Millis::seconds(2);

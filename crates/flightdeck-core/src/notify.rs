@@ -43,7 +43,7 @@ pub struct NotifyRules {
     pub again_after: Millis,
 }
 
-/// One session entered a state that the person wants to know about, and the state has settled.
+/// A note to the person: one session entered a state that the person wants to know about, and the state has settled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     pub kind: NoteKind,

@@ -9,7 +9,7 @@ const CLIENT_WORKTREES: &str = "/.claude/worktrees/";
 pub struct Project {
     /// The folder the session was started in; `None` until an event names one.
     pub path: Option<String>,
-    /// Set by `CLAUDE_PROJECT_DIR`, which is final. A working directory is only a guess.
+    /// Whether `CLAUDE_PROJECT_DIR` named the folder, which is final. A working directory is only a guess.
     pub certain: bool,
 }
 

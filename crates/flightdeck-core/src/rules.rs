@@ -43,7 +43,7 @@ impl FoldSettings {
     }
 }
 
-/// Raise it when the same log would fold to another fleet: older snapshots are then ignored and the log is replayed.
+/// The version of the fold. Raise it when the same log would fold to another fleet: older snapshots are then ignored and the log is replayed.
 pub const RULES_VERSION: &str = "24";
 
 macro_rules! rules {

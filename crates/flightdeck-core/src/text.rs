@@ -28,7 +28,7 @@ pub fn one_line(text: &str, max: usize) -> String {
     out
 }
 
-/// ASCII words with one space between: true for most ids, names and paths, which then need no work.
+/// Whether the text consists of ASCII words with one space between them. Most ids, names and paths do, and then nothing has to be cleaned.
 fn is_plain_line(text: &str) -> bool {
     let mut after_space = true;
     let plain = text.bytes().all(|byte| match byte {
@@ -42,7 +42,7 @@ fn is_plain_line(text: &str) -> bool {
     plain && !after_space
 }
 
-/// A text of several lines and at most `max` characters in all, cleaned the same way; newlines and tabs stay.
+/// A text of several lines with at most `max` characters in total, cleaned like [`one_line`]; newlines and tabs stay.
 pub fn lines(text: &str, max: usize) -> String {
     let mut chars = visible(text.trim());
     let mut out: String = chars.by_ref().take(max).collect();
@@ -52,7 +52,7 @@ pub fn lines(text: &str, max: usize) -> String {
     out
 }
 
-/// The last `max` characters of many lines, cleaned the same way, from the beginning of a word; a cut is marked with `…`.
+/// The last `max` characters of a text of several lines, cleaned like [`one_line`]. It begins at the beginning of a word; a cut is marked with `…`.
 pub fn last_lines(text: &str, max: usize) -> String {
     let whole: String = visible(text.trim()).collect();
     let total = whole.chars().count();
@@ -66,7 +66,7 @@ pub fn last_lines(text: &str, max: usize) -> String {
     format!("…{}", tail[word..].trim_start())
 }
 
-/// The whole text cleaned the same way, neither cut nor trimmed: for text that becomes a terminal's input.
+/// The whole text without escape sequences and control characters, neither cut nor trimmed. For text that becomes a terminal's input.
 pub fn without_controls(text: &str) -> String {
     visible(text).collect()
 }

@@ -345,7 +345,7 @@ fn data() -> Vec<DocCase> {
     ]
 }
 
-/// Registry entries that have settled, and other sources beside hooks. `seconds_ago` says when the client wrote an entry.
+/// Registry entries that have settled, and events of other sources than hooks. `seconds_ago` says when the client wrote an entry.
 fn registry_and_processes() -> Vec<DocCase> {
     let says = |status: &str| json!({"status": status});
     let waits = |what: &str| json!({"status": "waiting", "waitingFor": what});

@@ -51,6 +51,7 @@ pub(super) struct PlayedCase {
     pub(super) also: Vec<String>,
 }
 
+/// Plays an example and says what its event did to the card.
 pub(super) fn play(case: &DocCase) -> PlayedCase {
     let mut fleet = Fleet::new(case.settings.clone());
     for (name, payload) in case.from.events() {
