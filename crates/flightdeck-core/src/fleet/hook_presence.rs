@@ -28,7 +28,7 @@ impl Fleet {
             self.set_hooks_away(&event.host, None);
             return;
         }
-        // When this daemon last heard anything says nothing about another host's daemon.
+        // `heard_at` is about this daemon. It says nothing about the daemon of another host.
         let since = if at_start && event.host.is_this() { heard_at } else { event.fired_at };
         if self.hooks_away_since(&event.host).is_none() {
             self.set_hooks_away(&event.host, Some(since));

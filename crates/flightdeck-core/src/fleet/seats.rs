@@ -148,7 +148,7 @@ impl Seats {
         let own: Vec<&KnownSeat> = own.filter_map(|id| self.known.get(id)).collect();
         let sits = |s: &KnownSeat| s.session_id == session.id && s.agrees(seat);
         let sits_now = |s: &KnownSeat| s.session_id == session.id && s.free_since.is_none();
-        // A session that only now says its pane may sit in a pane that is known.
+        // A session that names its pane for the first time may sit in a pane that belongs to another known seat.
         let placed = |s: &KnownSeat| s.pane.is_some() || seat.pane.is_none();
         if let Some(found) = own.iter().copied().find(|&s| sits(s) && sits_now(s) && placed(s)) {
             return (Some(found.id.clone()), ChosenBy::Memory);

@@ -15,8 +15,8 @@ use crate::time::Timestamp;
 pub(super) struct Twins {
     by_hook: VecDeque<Twin>,
     by_rpc: VecDeque<Twin>,
-    /// The newest second events, each with the event that was applied in its place. The reply to the second one needs it, at once; so a
-    /// snapshot does not have it.
+    /// The newest second events, each with the event that was applied in its place. Only the reply to the second event needs the pair,
+    /// and at once, so a snapshot does not keep it.
     #[serde(skip)]
     seconds: VecDeque<(EventId, EventId)>,
 }

@@ -1,7 +1,7 @@
 //! The state machine of an agent, main or subagent: the state after each event.
 //!
 //! The [`Ledger`](super::ledger::Ledger) keeps *facts* (which calls and needs are open) and accepts them in
-//! any order. [`next`] decides the *state* once the facts are in. `Blocked` is never stored: an agent is blocked exactly
+//! any order. [`next_state`] decides the *state* once the facts are in. `Blocked` is never stored: an agent is blocked exactly
 //! while a need is open, and goes back to what it did when the last one closes.
 
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,7 @@ use Activity::{Compacting, Delegating, Setup, Thinking, Tool};
 use AgentState::{Blocked, Ended, Idle, Working};
 use IdleReason::{Failed, Fresh, Interrupted, TurnEnded};
 
-/// What `next` may read besides the state. The event's own facts are already in the ledger.
+/// What [`next_state`] may read besides the state. The event's own facts are already in the ledger.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AgentContext<'a> {
     pub ledger: &'a Ledger,

@@ -55,7 +55,7 @@ impl Session {
         self.close_asks_if(|_| true, how, by, trigger);
     }
 
-    /// The subagent that asked has failed, or the person stopped it.
+    /// Closes the asks of a subagent which has failed or which the person stopped.
     pub(super) fn close_asks_of_agent(&mut self, agent: &AgentId, trigger: Trigger) {
         let is_its = |ask: &Ask| ask.agent_id.as_ref() == Some(agent);
         self.close_asks_if(is_its, AskOutcome::AgentEnded, None, trigger);
@@ -97,7 +97,7 @@ impl Session {
         self.ledgers().flat_map(Ledger::needs).filter(waits).filter_map(|n| n.ask_id.clone()).collect()
     }
 
-    /// The person refused these in the terminal, and the subagent goes on.
+    /// Corrects how these asks ended: the person refused them in the terminal, and the subagent goes on.
     pub(super) fn refuse_asks(&mut self, ids: &[AskId]) {
         for ask in self.asks.iter_mut().filter(|ask| ids.contains(&ask.id)) {
             if let Some(resolution) =
@@ -257,8 +257,8 @@ impl Session {
         true
     }
 
-    /// The client has left a dialog. What it wrote into its registry until then says nothing any more. The end of the hook is noticed
-    /// some time after the client's next entry, so that entry counts.
+    /// The client has left a dialog: its registry entries from before say nothing any more. Its next entry counts, although the end of
+    /// the hook is noticed only after it.
     fn leave_dialog(&mut self, opened_at: Timestamp) {
         let waits = self.registry.as_ref().filter(|view| matches!(view.status, ClientStatus::Waiting(_)));
         let until = waits.map_or(opened_at, |view| view.status_at.max(opened_at));
@@ -272,7 +272,7 @@ impl Session {
         busy.is_some_and(|view| view.status_at > opened_at) && !self.has_running_agent()
     }
 
-    /// The same, if the client's next entry is read after the end of the hook.
+    /// Like [`is_busy_since`](Self::is_busy_since), for a registry entry that is read only after the end of the hook.
     pub(super) fn works_since_refusal(&self, view: &RegistryView) -> bool {
         let in_dialog_before = |ask: &&Ask| {
             let refused = ask.resolution.as_ref().filter(|r| r.how == AskOutcome::RefusedInTerminal);

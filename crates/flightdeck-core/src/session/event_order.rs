@@ -139,7 +139,7 @@ impl Session {
     }
 }
 
-/// Whether it shows that the main agent works on a turn, or has ended one.
+/// Whether an event of this kind shows that the main agent works on a turn, or has ended one.
 pub(super) fn is_sign_of_work(kind: &EventKind) -> bool {
     use EventKind as K;
     matches!(
@@ -222,7 +222,7 @@ impl Session {
         matches!(self.main.rule, Rule::QueueGoesOn | Rule::RegistryNextTurn)
     }
 
-    /// Whether it is a notice of the pause before this turn: the client sends it a minute after a turn has ended.
+    /// Whether the event is the notice about the pause before this turn, which the client sends a minute after a turn has ended.
     pub(super) fn is_notice_of_the_pause_before(&self, event: &Event) -> bool {
         event.kind == EventKind::Notified(Notice::IdlePrompt)
             && event.envelope.has_fired_at

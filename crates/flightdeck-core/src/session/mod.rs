@@ -1,6 +1,7 @@
 //! One conversation: its main agent, its subagents, and what a card says about it.
 //!
-//! [`Session::apply`] in `processes.rs` chooses the process that an event belongs to; `apply.rs` is its whole path from there.
+//! [`Session::apply`] in `apply.rs` is the whole path of an event. `processes.rs` chooses the process that the event belongs to,
+//! if a session has several.
 
 pub mod agent;
 mod apply;

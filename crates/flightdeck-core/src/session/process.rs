@@ -223,9 +223,9 @@ impl ProcessFacts<'_> {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ProcessUrgency {
     class: u8,
-    /// Of open needs the most urgent kind, and then the oldest.
+    /// Among processes with open needs, the most urgent kind comes first, and then the oldest need.
     need: Option<(NeedKind, Timestamp)>,
-    /// Of working processes the newest prompt first. Single calls must not make the card switch back and forth.
+    /// Among working processes, the newest prompt comes first. Single calls must not make the card switch back and forth.
     turn: Reverse<Option<Timestamp>>,
     since: Reverse<Timestamp>,
     pid: Option<u32>,

@@ -8,6 +8,7 @@ use super::agent::IdleReason;
 use crate::limits::{ENDED_TURNS_MAX, QUEUE_MAX};
 use crate::time::{Millis, Timestamp};
 
+/// The newest turn of a process, and what is kept about the turns before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     pub count: u32,
@@ -20,13 +21,14 @@ pub struct Turn {
     pub woken_at: Option<Timestamp>,
     /// The turn runs: its time is not final yet.
     pub open: bool,
-    /// Set when the turn ends.
+    /// How long the last ended turn took.
     pub last: Option<Millis>,
     pub prompt_id: Option<String>,
-    /// The id before that, if a prompt with another id was typed ahead: the turn has both.
+    /// The first id of the turn, if a prompt that was typed ahead gave it another one. The turn has both ids.
     #[serde(default)]
     pub first_prompt_id: Option<String>,
-    /// It began from the queue, and no event has named its prompt yet. `prompt_id` is of the turn before, which is over.
+    /// The turn began from the queue, and no event has named its prompt yet. Until then, `prompt_id` belongs to the turn before,
+    /// which is over.
     #[serde(default)]
     pub unnamed: bool,
     /// How the turn ended, if its own hook reported it.
@@ -46,13 +48,13 @@ pub struct Turn {
     /// What a hook of the person stopped last, according to the transcript.
     #[serde(default)]
     pub hook_stop: Option<HookStop>,
-    /// When each prompt was typed ahead that waits in the client's queue, as far as hooks tell.
+    /// For each prompt that waits in the client's queue: when it was typed. Only prompts that a hook reported are known.
     #[serde(default)]
     pub queued: Vec<Timestamp>,
     /// When the client last took out its queue. An older line of the transcript is about prompts that are gone.
     #[serde(default)]
     pub queue_taken_at: Timestamp,
-    /// When the last call ended. The client gives what was queued by then to the running turn.
+    /// When the last call ended. The client gives every prompt that was queued by then to the running turn.
     #[serde(default)]
     pub absorbs_at: Timestamp,
 }
@@ -63,7 +65,7 @@ pub(super) enum TurnOfPrompt {
     Current,
     /// A turn that has ended.
     Over,
-    /// None that is known.
+    /// No turn that is known.
     Unknown,
 }
 
@@ -142,7 +144,7 @@ impl Turn {
         self.queued.last().is_some_and(|typed_at| *typed_at > self.absorbs_at)
     }
 
-    /// Whether an event with this prompt id is of another turn than this one, and of none that is over.
+    /// Whether this prompt id belongs to a turn that is not known yet: neither to the current turn nor to one that is over.
     pub(super) fn is_another(&self, prompt: Option<&str>) -> bool {
         prompt.is_some()
             && self.prompt_id.is_some()
