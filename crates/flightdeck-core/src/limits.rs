@@ -57,12 +57,12 @@ pub const PROCESSES_MAX: usize = 16;
 pub const PAST_PROCESSES_MAX: usize = 16;
 /// Most to-dos on a card.
 pub const TODOS_MAX: usize = 100;
-/// Stretches of one session in the overview: a few hundred turns.
-pub const STRIP_MAX: usize = 256;
-/// Sessions in the overview that left the board: a day of many short ones.
+/// Most stretches of one state that are kept of a session for the overview: enough for a few hundred turns.
+pub const STATE_STRETCHES_MAX: usize = 256;
+/// Most sessions in the overview that have left the board: enough for a day of many short sessions.
 pub const PAST_SESSIONS_MAX: usize = 500;
 /// State changes remembered per session, for `explain`: the last half hour of a busy session. The log has all of them.
-pub const HISTORY_MAX: usize = 64;
+pub const STATE_CHANGES_MAX: usize = 64;
 /// Most sessions in the fleet. Above it the session that was silent longest leaves the board (never the store).
 pub const FLEET_SESSIONS_MAX: usize = 20_000;
 /// Ended sessions remembered by id, so that a late hook does not create them again.
@@ -105,7 +105,7 @@ pub const FILES_COUNTED_MAX: usize = 5000;
 /// Most subagents whose tokens are counted separately; the session's totals include all.
 pub const AGENTS_PRICED_MAX: usize = 512;
 /// Most prompts remembered of a session's queue.
-pub const QUEUE_MAX: usize = 256;
+pub const QUEUED_PROMPTS_MAX: usize = 256;
 /// How long a provider keeps a cached prompt after its last use, by cache class.
 pub const CACHE_LIVES_5M: Millis = Millis::minutes(5);
 pub const CACHE_LIVES_1H: Millis = Millis::hours(1);
@@ -146,8 +146,8 @@ pub const INTENT_SENTENCE_BYTES_MAX: usize = 300;
 pub const INTENT_LAST_BYTES_MAX: usize = 1600;
 /// Most bytes of the sentences of the opening lines together.
 pub const INTENT_OPENING_BYTES_MAX: usize = 300;
-/// Most bytes that the patterns read of one message, counting each reading. Hardly a labelled message needs more, and half of them need less
-/// than a fifth.
+/// Most bytes that the patterns read of one message, counting each reading. Hardly a labelled message needs more, and half of
+/// them need less than a fifth.
 pub const INTENT_WORK_BYTES_MAX: usize = 7_000;
 /// Longest message of a conversation: pages of prose, while a pasted log stays small enough to draw.
 pub const MESSAGE_CHARS_MAX: usize = 20_000;
@@ -220,7 +220,8 @@ pub const WORKSTREAMS_MAX: usize = 1_000;
 pub const OVERFLOW_PERMILLE: u16 = 900;
 /// An event that arrives by a hook is compared with this many of the newest events by `hooks.*`, and the other way round.
 pub const TWINS_MAX: usize = 256;
-/// Most bytes at the beginning and at the end of each text that are compared, to recognise an event that arrived by a hook and by `hooks.*`.
+/// Most bytes at the beginning and at the end of each text that are compared, to recognise an event that arrived by a hook and by
+/// `hooks.*`.
 pub const TWIN_FIELD_BYTES_MAX: usize = 48;
 /// Most values inside one field that are compared, to recognise such an event: a tool's input has a few, a list of edits some dozens.
 pub const TWIN_VALUES_MAX: usize = 64;

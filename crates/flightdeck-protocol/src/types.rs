@@ -9,7 +9,7 @@ pub use flightdeck_core::view::conversation::ConversationPage;
 pub use flightdeck_core::view::effort::{EffortCard, WindowCard, WorkstreamCard};
 pub use flightdeck_core::view::explain::Explanation;
 pub use flightdeck_core::view::fleet_history::FleetHistory;
-pub use flightdeck_core::view::policy_test::PolicyReport;
+pub use flightdeck_core::view::policy_dry_run::PolicyReport;
 pub use flightdeck_core::view::timeline::EventPage;
 
 pub use crate::asks::*;

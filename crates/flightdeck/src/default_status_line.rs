@@ -34,7 +34,7 @@ fn line(payload: &Map<String, Value>, colour: bool) -> String {
     let paint = |code: &str, text: String| {
         if colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text }
     };
-    let says = status_line::parse(payload);
+    let says = status_line::parse_status_line(payload);
     let shown = object(payload, "model").and_then(|model| text(model, "display_name"));
     let model = shown.map(|name| one_line(&name, NAME_CHARS_MAX)).or(says.model);
     let context = says.context_tokens.zip(says.context_window).map(|(tokens, window)| {

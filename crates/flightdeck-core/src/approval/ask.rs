@@ -84,7 +84,7 @@ impl Asked {
         Self {
             tool_name: text(p, "tool_name").map(|name| one_line(&name, NAME_CHARS_MAX)),
             tool_input: object(p, "tool_input").cloned(),
-            caution: object(p, "tool_input").and_then(caution::of_input).map(str::to_owned),
+            caution: object(p, "tool_input").and_then(caution::caution_of_input).map(str::to_owned),
             suggestions: list(p, "permission_suggestions").to_vec(),
             ..Self::default()
         }

@@ -85,8 +85,8 @@ pub fn caution(command: &str) -> Option<&'static str> {
     CAUTIONS.get(first).map(|(_, why)| *why)
 }
 
-/// Why the command in the input of a tool is dangerous. `None` also if the input has no command.
-pub fn of_input(input: &Map<String, Value>) -> Option<&'static str> {
+/// Why the command in a tool's input is dangerous, in a few words. `None` if the command is harmless, or if the input has no command.
+pub fn caution_of_input(input: &Map<String, Value>) -> Option<&'static str> {
     caution(borrowed_text(input, "command")?)
 }
 

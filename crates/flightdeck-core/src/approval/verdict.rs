@@ -14,7 +14,7 @@ use crate::wire::lenient::{borrowed_text, flag, list, object};
 /// Why an answer is not valid for its ask, as a sentence for the person.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct DoesNotFit(String);
+pub struct InvalidAnswer(String);
 
 /// The model reads these if the person gave no reason.
 const DENIED: &str = "The user denied this in Flightdeck.";
@@ -25,21 +25,25 @@ const PLAN_REJECTED: &str = "The user rejected the plan in Flightdeck.";
 const PLAN_MODES: [&str; 2] = ["default", "acceptEdits"];
 
 /// Translates an answer into the text that the hook prints. `payload` is the request from the log.
-pub fn verdict(kind: NeedKind, payload: &Map<String, Value>, answer: &Answer) -> Result<Value, DoesNotFit> {
-    check_foreign_fields(kind, answer)?;
+pub fn verdict(
+    kind: NeedKind,
+    payload: &Map<String, Value>,
+    answer: &Answer,
+) -> Result<Value, InvalidAnswer> {
+    check_unexpected_fields(kind, answer)?;
     if kind == NeedKind::Elicitation {
-        return elicitation(payload, answer);
+        return elicitation_output(payload, answer);
     }
     let decision = match answer.decision {
         Decision::Cancel => return refuse("only an elicitation can be cancelled; allow or deny"),
         Decision::Deny => deny_output(kind, answer),
-        Decision::Allow => allow(kind, payload, answer)?,
+        Decision::Allow => allow_output(kind, payload, answer)?,
     };
     Ok(json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": decision } }))
 }
 
 /// Checks an answer that was sent to the daemon: its size, and fields that only Flightdeck itself may set.
-pub fn check_sender(answer: &Answer) -> Result<(), DoesNotFit> {
+pub fn check_sender(answer: &Answer) -> Result<(), InvalidAnswer> {
     let bytes = serde_json::to_vec(answer).map_or(usize::MAX, |json| json.len());
     if bytes > ANSWER_BYTES_MAX {
         return refuse(format!("an answer may be {ANSWER_BYTES_MAX} bytes long, and this one has {bytes}"));
@@ -70,12 +74,12 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-fn refuse<T>(why: impl Into<String>) -> Result<T, DoesNotFit> {
-    Err(DoesNotFit(why.into()))
+fn refuse<T>(why: impl Into<String>) -> Result<T, InvalidAnswer> {
+    Err(InvalidAnswer(why.into()))
 }
 
 /// Refuses fields that have no meaning for this ask and decision.
-fn check_foreign_fields(kind: NeedKind, answer: &Answer) -> Result<(), DoesNotFit> {
+fn check_unexpected_fields(kind: NeedKind, answer: &Answer) -> Result<(), InvalidAnswer> {
     let allows = answer.decision == Decision::Allow;
     let given = [
         (answer.updated_permissions.is_some(), "updated_permissions", kind == NeedKind::Permission && allows),
@@ -115,8 +119,13 @@ fn deny_output(kind: NeedKind, answer: &Answer) -> Value {
     decision
 }
 
-/// Sends `updatedInput` only if the client requires it, because it makes the client check its rules again.
-fn allow(kind: NeedKind, payload: &Map<String, Value>, answer: &Answer) -> Result<Value, DoesNotFit> {
+/// The decision of an allowed request. It contains `updatedInput` only if the client requires that, because `updatedInput` makes the client
+/// check its rules again.
+fn allow_output(
+    kind: NeedKind,
+    payload: &Map<String, Value>,
+    answer: &Answer,
+) -> Result<Value, InvalidAnswer> {
     let mut decision = json!({ "behavior": "allow" });
     // `updatedInput` replaces the input of the call, so a clipped input would lose the rest of the question or plan.
     let is_cut = payload.contains_key(clip::MARK) || flag(payload, "truncated");
@@ -130,36 +139,42 @@ fn allow(kind: NeedKind, payload: &Map<String, Value>, answer: &Answer) -> Resul
     match kind {
         NeedKind::Permission => {
             if let Some(chosen) = &answer.updated_permissions {
-                decision["updatedPermissions"] = json!(suggested(payload, chosen)?);
+                decision["updatedPermissions"] = json!(chosen_suggestions(payload, chosen)?);
             }
         }
-        NeedKind::Question => decision["updatedInput"] = answered(input, answer)?,
-        NeedKind::Plan => {
-            let Some(plan) = borrowed_text(input, "plan") else {
-                return refuse(
-                    "the client sent no plan that could be approved here: approve it in the terminal",
-                );
-            };
-            decision["updatedInput"] = json!({ "plan": plan });
-            let mode = answer.mode.as_deref().unwrap_or("default");
-            if !PLAN_MODES.contains(&mode) {
-                return refuse(format!(
-                    "`mode` is {mode:?}; a plan continues in {}",
-                    PLAN_MODES.join(" or ")
-                ));
-            }
-            if mode != "default" {
-                let set = json!({ "type": "setMode", "mode": mode, "destination": "session" });
-                decision["updatedPermissions"] = json!([set]);
-            }
-        }
+        NeedKind::Question => decision["updatedInput"] = input_with_answers(input, answer)?,
+        NeedKind::Plan => approve_plan(&mut decision, input, answer)?,
         NeedKind::Elicitation => {}
     }
     Ok(decision)
 }
 
-/// Only the client's own suggestions are accepted, so that no permission is widened by mistake.
-fn suggested<'a>(payload: &Map<String, Value>, chosen: &'a [Value]) -> Result<&'a [Value], DoesNotFit> {
+/// Adds the plan and the permission mode in which the client continues.
+fn approve_plan(
+    decision: &mut Value,
+    input: &Map<String, Value>,
+    answer: &Answer,
+) -> Result<(), InvalidAnswer> {
+    let Some(plan) = borrowed_text(input, "plan") else {
+        return refuse("the client sent no plan that could be approved here: approve it in the terminal");
+    };
+    let mode = answer.mode.as_deref().unwrap_or("default");
+    if !PLAN_MODES.contains(&mode) {
+        return refuse(format!("`mode` is {mode:?}; a plan continues in {}", PLAN_MODES.join(" or ")));
+    }
+    decision["updatedInput"] = json!({ "plan": plan });
+    if mode != "default" {
+        let set = json!({ "type": "setMode", "mode": mode, "destination": "session" });
+        decision["updatedPermissions"] = json!([set]);
+    }
+    Ok(())
+}
+
+/// The chosen suggestions, if each of them is one of the client's own. So no permission is widened by mistake.
+fn chosen_suggestions<'a>(
+    payload: &Map<String, Value>,
+    chosen: &'a [Value],
+) -> Result<&'a [Value], InvalidAnswer> {
     let offered = list(payload, "permission_suggestions");
     match chosen.iter().find(|c| !offered.contains(c)) {
         Some(_) => {
@@ -169,7 +184,8 @@ fn suggested<'a>(payload: &Map<String, Value>, chosen: &'a [Value]) -> Result<&'
     }
 }
 
-fn answered(input: &Map<String, Value>, answer: &Answer) -> Result<Value, DoesNotFit> {
+/// The questions with the answers of the person, as the client expects them.
+fn input_with_answers(input: &Map<String, Value>, answer: &Answer) -> Result<Value, InvalidAnswer> {
     let asked = questions(input);
     let empty = Default::default();
     let given = answer.answers.as_ref().unwrap_or(&empty);
@@ -181,7 +197,7 @@ fn answered(input: &Map<String, Value>, answer: &Answer) -> Result<Value, DoesNo
         let Some(given) = given.get(&question.question) else {
             return refuse(format!("every question needs an answer; {:?} has none", question.question));
         };
-        answers.insert(question.question.clone(), json!(encode(question, given)?));
+        answers.insert(question.question.clone(), json!(encode_answer(question, given)?));
     }
     let questions = input.get("questions").cloned().unwrap_or_default();
     Ok(json!({ "questions": questions, "answers": answers }))
@@ -189,7 +205,7 @@ fn answered(input: &Map<String, Value>, answer: &Answer) -> Result<Value, DoesNo
 
 /// Encodes the answer to one question as the terminal does: several picks are joined by commas, a label that contains a comma
 /// is put in double quotes, and free text stays unchanged.
-fn encode(question: &Question, given: &OneOrMany) -> Result<String, DoesNotFit> {
+fn encode_answer(question: &Question, given: &OneOrMany) -> Result<String, InvalidAnswer> {
     let picks = match given {
         OneOrMany::One(one) => std::slice::from_ref(one),
         OneOrMany::Many(many) => many.as_slice(),
@@ -211,13 +227,13 @@ fn encode(question: &Question, given: &OneOrMany) -> Result<String, DoesNotFit> 
     Ok(encoded.collect::<Vec<_>>().join(", "))
 }
 
-fn elicitation(payload: &Map<String, Value>, answer: &Answer) -> Result<Value, DoesNotFit> {
+fn elicitation_output(payload: &Map<String, Value>, answer: &Answer) -> Result<Value, InvalidAnswer> {
     let mut output = json!({ "hookEventName": "Elicitation" });
     match answer.decision {
         Decision::Allow => {
             let empty = Map::new();
             let content = answer.content.as_ref().unwrap_or(&empty);
-            form::check_form(object(payload, "requested_schema"), content).map_err(DoesNotFit)?;
+            form::check_form(object(payload, "requested_schema"), content).map_err(InvalidAnswer)?;
             output["action"] = json!("accept");
             output["content"] = json!(content);
         }

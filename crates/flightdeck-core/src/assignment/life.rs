@@ -6,7 +6,7 @@ use super::intent::{DetectedIntent, Intent};
 use super::message::{AssignmentMessage, Messages};
 use super::reason::AwaitReason;
 use super::spans::{Spans, TimeSpan};
-use super::transition::{Actor, AssignmentState, Completion, StepRefused, force, transition};
+use super::transition::{Actor, AssignmentState, Completion, StepRefused, forced_completion, transition};
 use crate::ids::AssignmentId;
 use crate::limits::ASSIGNMENT_TITLE_CHARS_MAX;
 use crate::text::one_line;
@@ -107,7 +107,7 @@ impl Assignment {
 
     /// The session ended. Returns whether that completed the assignment.
     pub fn end(&mut self, outcome: Completion, at: Timestamp) -> bool {
-        let Some((to, outcome)) = force(self.state, outcome) else { return false };
+        let Some((to, outcome)) = forced_completion(self.state, outcome) else { return false };
         self.enter(to, at);
         self.outcome = Some(outcome);
         true

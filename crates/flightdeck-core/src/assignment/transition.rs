@@ -127,8 +127,12 @@ pub fn transition(
     }
 }
 
-/// Completes an assignment because its session ended. This is not one of the thirteen steps. A complete assignment does not change.
-pub fn force(state: AssignmentState, outcome: Completion) -> Option<(AssignmentState, Completion)> {
+/// The state and outcome of an assignment whose session ended. This is not one of the thirteen steps. `None` if nothing was asked yet or
+/// the assignment is complete already.
+pub fn forced_completion(
+    state: AssignmentState,
+    outcome: Completion,
+) -> Option<(AssignmentState, Completion)> {
     matches!(state, Commanded | Processing | AwaitingInput).then_some((Complete, outcome))
 }
 
@@ -193,7 +197,7 @@ mod tests {
 
     #[test]
     fn an_end_of_the_session_completes_what_is_open_and_nothing_else() {
-        let forced = AssignmentState::ALL.map(|state| force(state, Completion::Died));
+        let forced = AssignmentState::ALL.map(|state| forced_completion(state, Completion::Died));
         let done = Some((Complete, Completion::Died));
         assert_eq!(forced, [None, done, done, done, None]);
     }

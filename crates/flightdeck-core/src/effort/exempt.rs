@@ -1,15 +1,16 @@
 //! Commands that a heartbeat neither counts nor denies: the agent must be able to log when it is told to.
 
-/// Our own commands that an agent may always run.
-const OURS: [&str; 2] = ["effort", "rpc"];
+/// The subcommands of `flightdeck` that an agent may always run.
+const EXEMPT_SUBCOMMANDS: [&str; 2] = ["effort", "rpc"];
 
-/// Whether a Bash command is one exempt command and nothing else. `program` is the path of Flightdeck's binary; `exempt` has the first words
-/// of each further exempt command.
+/// Whether a Bash command is one exempt command and nothing else. `program` is the path of Flightdeck's binary; `exempt` has the
+/// first words of each further exempt command.
 pub fn is_exempt(command: &str, program: &str, exempt: &[String]) -> bool {
     let Some(words) = single_command(command) else { return false };
     let [name, rest @ ..] = words.as_slice() else { return false };
     let is_ours = name == "flightdeck" || name == program;
-    let ours = is_ours && after_home(rest).first().is_some_and(|word| OURS.contains(&word.as_str()));
+    let ours =
+        is_ours && after_home(rest).first().is_some_and(|word| EXEMPT_SUBCOMMANDS.contains(&word.as_str()));
     let begins = |prefix: &String| {
         let prefix: Vec<&str> = prefix.split_whitespace().collect();
         !prefix.is_empty() && words.len() >= prefix.len() && prefix.iter().zip(&words).all(|(a, b)| a == b)

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use super::guard_pattern::GuardOperator;
-use super::guard_pattern::{PatternCache, compile};
+use super::guard_pattern::{PatternCache, compile_pattern};
 use crate::limits::{GUARD_MESSAGE_CHARS_MAX, GUARD_TEXT_CHARS_MAX, NAME_CHARS_MAX};
 
 /// A rule about a tool call. Unknown fields and operators are refused when the rule is saved.
@@ -117,11 +117,11 @@ impl GuardRule {
         if message.trim().is_empty() && matches!(self.then, GuardAction::Warn | GuardAction::Inject) {
             return Err(BadGuard::NoMessage(self.then.as_str()));
         }
-        compile(self.when.op, &self.when.value).map(drop).map_err(BadGuard::Value)
+        compile_pattern(self.when.op, &self.when.value).map(drop).map_err(BadGuard::Value)
     }
 
-    /// What the agent is told if the rule matches and lets the call continue.
-    pub(super) fn told(&self) -> Option<String> {
+    /// The text that the agent gets if the rule matches and lets the call continue.
+    pub(super) fn text_for_agent(&self) -> Option<String> {
         let said = self.message.as_ref()?;
         match self.then {
             GuardAction::Warn => Some(format!("Warning: {said}")),

@@ -34,7 +34,7 @@ impl GuardCondition {
             Op::Gt => number().is_some_and(|(found, limit)| found > limit),
             Op::Lt => number().is_some_and(|(found, limit)| found < limit),
             Op::In => self.value.as_array().is_some_and(|list| list.iter().any(|v| equal_values(&found, v))),
-            Op::Glob | Op::Regex => self.pattern().is_some_and(|pattern| pattern.is_match(&text_of(&found))),
+            Op::Glob | Op::Regex => self.pattern().is_some_and(|pattern| pattern.is_match(&as_text(&found))),
             Op::Exists => false,
         }
     }
@@ -49,13 +49,13 @@ impl GuardCondition {
             "context.percent" => facts.context_percent.map(Value::from),
             "phase" => Some(facts.phase.into()),
             "project" => Some(facts.project.into()),
-            pointer => point(facts.payload, pointer).cloned(),
+            pointer => value_at_pointer(facts.payload, pointer).cloned(),
         }
     }
 }
 
 /// The value that a JSON pointer names.
-fn point<'a>(payload: &'a Map<String, Value>, pointer: &str) -> Option<&'a Value> {
+fn value_at_pointer<'a>(payload: &'a Map<String, Value>, pointer: &str) -> Option<&'a Value> {
     let path = pointer.strip_prefix('/')?;
     let (first, rest) = path.split_at(path.find('/').unwrap_or(path.len()));
     payload.get(&first.replace("~1", "/").replace("~0", "~"))?.pointer(rest)
@@ -70,11 +70,11 @@ fn equal_values(a: &Value, b: &Value) -> bool {
 
 fn contains(found: &Value, part: &str) -> bool {
     match found {
-        Value::Array(list) => list.iter().any(|item| text_of(item) == part),
-        other => text_of(other).contains(part),
+        Value::Array(list) => list.iter().any(|item| as_text(item) == part),
+        other => as_text(other).contains(part),
     }
 }
 
-fn text_of(value: &Value) -> String {
+fn as_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -30,7 +30,7 @@ pub(super) struct PatternCache(OnceLock<Option<Regex>>);
 
 impl PatternCache {
     pub(super) fn get(&self, op: GuardOperator, value: &Value) -> Option<&Regex> {
-        self.0.get_or_init(|| compile(op, value).ok().flatten()).as_ref()
+        self.0.get_or_init(|| compile_pattern(op, value).ok().flatten()).as_ref()
     }
 }
 
@@ -41,7 +41,7 @@ impl PartialEq for PatternCache {
 }
 
 /// Checks the value of a condition, and compiles its pattern. The error says what is wrong with the value.
-pub(super) fn compile(op: GuardOperator, value: &Value) -> Result<Option<Regex>, String> {
+pub(super) fn compile_pattern(op: GuardOperator, value: &Value) -> Result<Option<Regex>, String> {
     use GuardOperator as Op;
     let text = || match value.as_str() {
         Some(text) if text.chars().count() <= GUARD_TEXT_CHARS_MAX => Ok(text),
@@ -53,7 +53,7 @@ pub(super) fn compile(op: GuardOperator, value: &Value) -> Result<Option<Regex>,
             Err("must be a text, a number, true, false or null".to_owned())
         }
         Op::Contains => text().map(|_| None),
-        Op::Glob => glob(text()?).map(Some),
+        Op::Glob => glob_as_regex(text()?).map(Some),
         Op::Regex => Regex::new(text()?).map(Some).map_err(|error| format!("is no pattern: {error}")),
         Op::Gt | Op::Lt if value.as_f64().is_none() => Err("must be a number for this operator".to_owned()),
         Op::In if !value.is_array() => Err("must be a list for `in`".to_owned()),
@@ -65,7 +65,7 @@ pub(super) fn compile(op: GuardOperator, value: &Value) -> Result<Option<Regex>,
 }
 
 /// `*` is any text, `?` one character.
-fn glob(text: &str) -> Result<Regex, String> {
+fn glob_as_regex(text: &str) -> Result<Regex, String> {
     let pattern = regex::escape(text).replace(r"\*", ".*").replace(r"\?", ".");
     Regex::new(&format!("(?s)^{pattern}$")).map_err(|error| format!("is no pattern: {error}"))
 }

@@ -101,6 +101,34 @@ pub struct Judged {
 }
 
 impl Judged {
+    /// The judgement of a hook as long as nothing is decided: it allows the call and says nothing.
+    fn undecided(effort: &Effort, window: &ContextWindow, question: &HookQuestion, now: Timestamp) -> Self {
+        let heartbeat = window.heartbeat_of(question.tool_use_id.as_deref());
+        Self {
+            effort: effort.id.clone(),
+            window: window.id.clone(),
+            event: question.event,
+            verdict: HookVerdict::default(),
+            given: GivenByVerdict {
+                effort: effort.id.clone(),
+                window: window.id.clone(),
+                tool_use_id: question.tool_use_id.clone(),
+                ..GivenByVerdict::default()
+            },
+            call: JudgedCall {
+                heartbeat,
+                context_percent: window.context_percent(),
+                overflow: window.context_permille.is_some_and(|permille| permille >= OVERFLOW_PERMILLE),
+                preloads: window.preloads.clone(),
+                fired_rules: Vec::new(),
+                texts: Vec::new(),
+                dehydrated: None,
+                session_context: effort.session_context(heartbeat, now),
+            },
+            before_reply: None,
+        }
+    }
+
     /// Keeps only the files that are in the reply. The others are given with a later hook.
     pub fn keep_files(&mut self, placed: &[String]) {
         self.given.preloads.retain(|file| placed.contains(file));
@@ -133,31 +161,7 @@ pub struct GivenText {
 impl Effort {
     /// Judges a hook of this window.
     pub fn judge(&self, window: &ContextWindow, question: &HookQuestion, now: Timestamp) -> Judged {
-        let heartbeat = window.heartbeat_of(question.tool_use_id.as_deref());
-        let context_percent = window.context_percent();
-        let mut judged = Judged {
-            effort: self.id.clone(),
-            window: window.id.clone(),
-            event: question.event,
-            verdict: HookVerdict::default(),
-            given: GivenByVerdict {
-                effort: self.id.clone(),
-                window: window.id.clone(),
-                tool_use_id: question.tool_use_id.clone(),
-                ..GivenByVerdict::default()
-            },
-            call: JudgedCall {
-                heartbeat,
-                context_percent,
-                overflow: window.context_permille.is_some_and(|permille| permille >= OVERFLOW_PERMILLE),
-                preloads: window.preloads.clone(),
-                fired_rules: Vec::new(),
-                texts: Vec::new(),
-                dehydrated: None,
-                session_context: self.session_context(heartbeat, now),
-            },
-            before_reply: None,
-        };
+        let mut judged = Judged::undecided(self, window, question, now);
         match question.event {
             JudgedEvent::SessionStart => self.judge_start(window, question, &mut judged),
             JudgedEvent::UserPrompt => {
@@ -195,8 +199,8 @@ impl Effort {
         judged.given.handoff = handoff.is_some_and(|handoff| handoff.to.is_none());
     }
 
-    /// The handoff for this window. A session that continues after it left a handoff still has its context. So its handoff waits for another
-    /// session, or for a new start of the same session.
+    /// The handoff for this window. A session that continues after it left a handoff still has its context. So its handoff waits
+    /// for another session, or for a new start of the same session.
     pub(super) fn handoff_for(&self, window: &ContextWindow, event: JudgedEvent) -> Option<&Handoff> {
         self.handoff.as_ref().filter(|handoff| match &handoff.to {
             Some(to) => *to == window.id,
@@ -280,7 +284,7 @@ impl Effort {
             if spent || !rule.when.holds(&facts) {
                 continue;
             }
-            let told = rule.told();
+            let told = rule.text_for_agent();
             if told.is_some() && !question.carries.messages {
                 judged.call.fired_rules.push(rule.id.clone());
                 owed.extend(Some(rule.id.clone()).filter(|id| !window.owed.contains_key(id)));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::guard::BadGuard;
+use super::guard::{BadGuard, GuardRule};
 use super::judge::HEARTBEAT_RULE;
 use super::{
     ContextWindow, Effort, EffortChange, EffortMessage, EffortOpening, GivenByVerdict, Handoff, Injection,
@@ -170,14 +170,7 @@ impl Effort {
             EffortChange::PreloadsAdded { files } => self.preload(files),
             EffortChange::DirectivesFound { files } => self.add_directives(files),
             EffortChange::EffortFinished {} => self.finish(when),
-            EffortChange::GuardSet { rule } => {
-                match self.guards.iter_mut().find(|known| known.id == rule.id) {
-                    Some(known) => *known = rule.clone(),
-                    None => self.guards.push(rule.clone()),
-                }
-                // Stable: rules of the same priority stay in the order in which they were added.
-                self.guards.sort_by_key(|rule| std::cmp::Reverse(rule.priority));
-            }
+            EffortChange::GuardSet { rule } => self.set_guard(rule),
             EffortChange::GuardRemoved { rule_id } => {
                 self.guards.retain(|rule| rule.id != *rule_id);
                 self.windows.iter_mut().for_each(|window| window.forget_rule(rule_id));
@@ -195,6 +188,16 @@ impl Effort {
         }
     }
 
+    /// Adds a guard rule, or replaces the rule with the same id.
+    fn set_guard(&mut self, rule: &GuardRule) {
+        match self.guards.iter_mut().find(|known| known.id == rule.id) {
+            Some(known) => *known = rule.clone(),
+            None => self.guards.push(rule.clone()),
+        }
+        // The sort is stable: rules of the same priority stay in the order in which they were added.
+        self.guards.sort_by_key(|rule| std::cmp::Reverse(rule.priority));
+    }
+
     fn enter(&mut self, phase: &str, proof: Option<&str>, when: ChangedAt<'_>) {
         let before = self.phase().map_or("start", |phase| &phase.name);
         let proven = proof.map(|proof| format!(". Proof: {proof}")).unwrap_or_default();
@@ -204,8 +207,8 @@ impl Effort {
         self.add_message("phase", text, None, when);
     }
 
-    /// Adds a log entry and resets the heartbeat of the session that logs. If the session is not given, or has no open window in this effort,
-    /// the heartbeats of all windows are reset, because an agent that logged must be able to continue.
+    /// Adds a log entry and resets the heartbeat of the session that logs. If the session is not given, or has no open window in
+    /// this effort, the heartbeats of all windows are reset, because an agent that logged must be able to continue.
     fn add_log_entry(&mut self, text: &str, session_id: Option<&SessionId>, when: ChangedAt<'_>) {
         let window = session_id.and_then(|session| self.open_window(session, None));
         let window = window.map(|window| window.id.clone());
@@ -217,9 +220,9 @@ impl Effort {
         self.add_message("log", text.to_owned(), window, when);
     }
 
-    /// A teammate of this effort's seat has nothing to do: its agent is told. If so many texts wait already that one more would be
-    /// refused, only the message says it.
-    pub(crate) fn hear_of_idle_teammate(&mut self, text: &str, when: ChangedAt<'_>) {
+    /// Notes that a teammate of this effort's seat has nothing to do. The agent of the effort gets an injection. If the injections are at
+    /// their bound, only the message is added.
+    pub(crate) fn note_idle_teammate(&mut self, text: &str, when: ChangedAt<'_>) {
         self.seq = self.seq.max(when.seq);
         if self.injections.len() < INJECTIONS_MAX {
             let id = format!("i-{}", when.key).into();
@@ -279,7 +282,7 @@ impl Effort {
         window.warned |= given.warned;
         window.fired.extend(given.rules.iter().chain(&given.owed).chain(&given.allowed_by).cloned());
         let owed = self.guards.iter().filter(|rule| given.owed.contains(&rule.id));
-        window.owed.extend(owed.filter_map(|rule| Some((rule.id.clone(), rule.told()?))));
+        window.owed.extend(owed.filter_map(|rule| Some((rule.id.clone(), rule.text_for_agent()?))));
         window.owed.retain(|rule, _| !given.messages.contains(rule) && !given.rules.contains(rule));
         if let (Some(rule), Some(call)) = (&given.allowed_by, &given.tool_use_id) {
             window.allowed.insert(rule.clone(), call.clone());

@@ -6,9 +6,9 @@ use crate::limits::INJECTION_CHARS_MAX;
 use crate::time::Timestamp;
 
 /// Most log entries in the text for a window that begins without a handoff.
-const LOG_ENTRIES_TOLD: usize = 10;
+const LOG_ENTRIES_MAX: usize = 10;
 /// Most loaded files in the text for a window that begins without a handoff.
-const FILES_TOLD: usize = 20;
+const FILES_MAX: usize = 20;
 /// Longest handoff or summary in the text for a window: the facts about the effort and the line of a prompt fit beside it.
 const PART_CHARS_MAX: usize = 6_000;
 /// Longest list of phases in the text for a window.
@@ -45,8 +45,8 @@ fn clipped(text: &str, max: usize, file: &str) -> String {
     beginning.collect::<String>() + &note
 }
 
-/// The option that tells a command which session runs it: the environment of an agent's own commands does not contain the session's id. Empty
-/// if a shell would not take the id as one plain word.
+/// The option that tells a command which session runs it: the environment of an agent's own commands does not contain the
+/// session's id. Empty if a shell would not take the id as one plain word.
 fn session_option(session: &SessionId) -> String {
     let is_plain =
         !session.is_empty() && session.chars().all(|c| c.is_ascii_alphanumeric() || "-_.@".contains(c));
@@ -152,15 +152,14 @@ impl Effort {
         for phase in &self.phases {
             text += &format!("\n- phase {} since {}", phase.name, phase.entered_at);
         }
-        let skip = self.log.len().saturating_sub(LOG_ENTRIES_TOLD);
+        let skip = self.log.len().saturating_sub(LOG_ENTRIES_MAX);
         for entry in self.log.iter().skip(skip) {
             text += &format!("\n- {}: {}", entry.at, entry.text);
         }
         if self.log_entries > 0 {
             text += &format!("\nThe whole log: {}", self.artifact(&log_name(self)));
         }
-        let files: Vec<&str> =
-            before.loaded_files.iter().rev().take(FILES_TOLD).map(String::as_str).collect();
+        let files: Vec<&str> = before.loaded_files.iter().rev().take(FILES_MAX).map(String::as_str).collect();
         if !files.is_empty() {
             text += &format!("\nFiles it read last: {}", files.join(", "));
         }

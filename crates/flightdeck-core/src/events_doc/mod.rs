@@ -5,7 +5,7 @@
 
 mod cases;
 mod play;
-mod words;
+mod wire_name;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -21,7 +21,7 @@ use crate::time::{Millis, Timestamp};
 use crate::view::lens::{fleet_status, status};
 use crate::wire::hook_name::{HookForm, HookInfo, HookName};
 use cases::{DocCase, SECTIONS};
-use words::word;
+use wire_name::wire_name;
 
 const OPENING: &str = "\
 # Events: what each fact does to a session
@@ -61,8 +61,8 @@ fn events() -> String {
 fn usual_effect(info: &HookInfo) -> String {
     let first = cases::cases_of_event(info.name.as_str()).next().map(|case| play::play(&case));
     match first {
-        Some(told) if told.moved => told.state_names(),
-        Some(told) if !told.also.is_empty() => "data on the card".to_owned(),
+        Some(played) if played.moved => played.state_names(),
+        Some(played) if !played.also.is_empty() => "data on the card".to_owned(),
         _ => "timeline only".to_owned(),
     }
 }
@@ -114,14 +114,14 @@ fn row_by_row() -> String {
 }
 
 fn case_row(case: &DocCase) -> String {
-    let told = play::play(case);
+    let played = play::play(case);
     row(&[
         case.title(),
         case.from.sentence().to_owned(),
-        told.new_state(),
-        told.says(),
-        told.because.map_or("–", Rule::sentence).to_owned(),
-        told.also.join("; "),
+        played.new_state(),
+        played.says(),
+        played.because.map_or("–", Rule::sentence).to_owned(),
+        played.also.join("; "),
     ])
 }
 
@@ -176,13 +176,13 @@ fn lenses() -> String {
         else {
             continue;
         };
-        let kind = states.first().map(|state| word(&status(state).0)).unwrap_or_default();
-        let (unseen, seen) = (word(&fleet_status(name, false)), word(&fleet_status(name, true)));
+        let kind = states.first().map(|state| wire_name(&status(state).0)).unwrap_or_default();
+        let (unseen, seen) = (wire_name(&fleet_status(name, false)), wire_name(&fleet_status(name, true)));
         text += &row(&[
             words.join(", "),
             name.group().as_str().to_owned(),
             name.as_str().to_owned(),
-            format!("{} · {}", name.icon(), word(&name.role())),
+            format!("{} · {}", name.icon(), wire_name(&name.role())),
             kind,
             if unseen == seen { unseen } else { format!("{unseen} / {seen}") },
         ]);
@@ -218,7 +218,7 @@ fn rules() -> String {
     text += "The sentence that `flightdeck explain` gives as the reason.\n\n";
     text += &table_head(&["rule", "sentence"]);
     for rule in Rule::ALL {
-        text += &row(&[format!("`{}`", word(rule)), rule.sentence().to_owned()]);
+        text += &row(&[format!("`{}`", wire_name(rule)), rule.sentence().to_owned()]);
     }
     text
 }

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::cases::{DocCase, Start};
-use super::words::word;
+use super::wire_name::wire_name;
 use crate::fleet::Fleet;
 use crate::ids::SessionId;
 use crate::limits::BUSY_AFTER_STOP;
@@ -55,13 +55,13 @@ pub(super) struct PlayedCase {
 pub(super) fn play(case: &DocCase) -> PlayedCase {
     let mut fleet = Fleet::new(case.settings.clone());
     for (name, payload) in case.from.events() {
-        send(&mut fleet, name, payload, case.from);
+        send_event(&mut fleet, name, payload, case.from);
     }
-    let before = read(&fleet, case.look_at);
-    send(&mut fleet, case.event, case.payload.clone(), case.from);
-    let after = read(&fleet, case.look_at);
+    let before = read_card(&fleet, case.look_at);
+    send_event(&mut fleet, case.event, case.payload.clone(), case.from);
+    let after = read_card(&fleet, case.look_at);
     let moved = match (&before, &after) {
-        (Some((a, _)), Some((b, _))) => says(a) != says(b),
+        (Some((a, _)), Some((b, _))) => shown_state(a) != shown_state(b),
         (None, Some((_, because))) => because.rule != Rule::Created,
         _ => false,
     };
@@ -75,7 +75,7 @@ pub(super) fn play(case: &DocCase) -> PlayedCase {
 }
 
 /// The card of a session, and the reason of its state.
-fn read(fleet: &Fleet, id: &str) -> Option<(Card, StateReason)> {
+fn read_card(fleet: &Fleet, id: &str) -> Option<(Card, StateReason)> {
     let session = fleet.get(&id.into())?;
     let (shown, step) = (session.shown.because, session.history.back().map(|step| step.because));
     // If another process is shown now, its own state has an older reason than the step.
@@ -83,7 +83,7 @@ fn read(fleet: &Fleet, id: &str) -> Option<(Card, StateReason)> {
     Some((view::card(session, fleet.settings()), because))
 }
 
-fn says(card: &Card) -> (&str, &str, &Option<String>) {
+fn shown_state(card: &Card) -> (&str, &str, &Option<String>) {
     (card.agent_state.state.as_str(), &card.agent_state.label, &card.status.detail)
 }
 
@@ -101,7 +101,7 @@ fn send_registry_entry(fleet: &mut Fleet, payload: &Map<String, Value>, seq: u64
         ("startedAt".to_owned(), json!(started.as_millis())),
         ("statusUpdatedAt".to_owned(), json!((at - Millis::seconds(ago)).as_millis())),
     ]));
-    if let Some(record) = from_registry::record(&entry, EventId(u128::from(seq))) {
+    if let Some(record) = from_registry::registry_record(&entry, EventId(u128::from(seq))) {
         apply(fleet, record, seq, at);
         fleet.tick(at + BUSY_AFTER_STOP);
     }
@@ -128,43 +128,50 @@ fn apply(fleet: &mut Fleet, mut record: Record, seq: u64, at: Timestamp) {
 }
 
 /// Sends an event one second after the last one: a hook, unless the name is that of another kind of record.
-fn send(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, from: Start) {
+fn send_event(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, from: Start) {
     let seq = fleet.last_seq() + 1;
     let pid = if payload.remove("second_terminal").is_some() { 43 } else { 42 };
     let at = Timestamp::from_millis(NOON_MS) + Millis::seconds(seq as i64);
-    match name {
+    let id = EventId(u128::from(seq));
+    let record = match name {
         from_registry::REGISTRY => return send_registry_entry(fleet, &payload, seq, at),
         ANSWERED | ASK_GONE => return send_ask_record(fleet, name, payload, seq, at),
         from_registry::PROCESS_GONE => {
-            let record =
-                from_registry::process_gone(&SESSION.into(), pid, Some("1"), at, EventId(u128::from(seq)));
-            return apply(fleet, record, seq, at);
+            Some(from_registry::process_gone_record(&SESSION.into(), pid, Some("1"), at, id))
         }
         HOOKS_SEEN => {
             let present = payload.get("present") == Some(&json!(true));
-            let seen = HookPresence { present, at_start: false };
-            return apply(fleet, hook_presence::record(seen, EventId(u128::from(seq))), seq, at);
+            Some(hook_presence::hooks_seen_record(HookPresence { present, at_start: false }, id))
         }
         name if let Some(mark) = TurnMark::parse(name) => {
             // The client wrote the line when the turn ended, which was before this event is read.
             let prompt_id = payload.get("prompt_id").and_then(Value::as_str).map(str::to_owned);
             let line = TurnMarkLine { mark, at: at - Millis(1500), prompt_id, next_prompt_id: None };
-            let record = from_transcript::turn_marked(&line, &SESSION.into(), EventId(u128::from(seq)));
-            return apply(fleet, record, seq, at);
+            Some(from_transcript::turn_mark_record(&line, &SESSION.into(), id))
         }
         from_transcript::TRANSCRIPT_GREW => {
-            return apply(
-                fleet,
-                from_transcript::record(&SESSION.into(), "/t.jsonl", at, EventId(u128::from(seq))),
-                seq,
-                at,
-            );
+            Some(from_transcript::growth_record(&SESSION.into(), "/t.jsonl", at, id))
         }
-        _ => {}
+        hook => {
+            payload.insert("hook_event_name".into(), json!(hook));
+            hook_record(payload, pid, at, from, id)
+        }
+    };
+    if let Some(record) = record {
+        apply(fleet, record, seq, at);
     }
+}
+
+/// The record of a hook with this payload, in the session and the directory of the page.
+fn hook_record(
+    mut payload: Map<String, Value>,
+    pid: u32,
+    at: Timestamp,
+    from: Start,
+    id: EventId,
+) -> Option<Record> {
     payload.entry("session_id").or_insert_with(|| json!(SESSION));
     payload.entry("cwd").or_insert_with(|| json!("/work/api"));
-    payload.insert("hook_event_name".into(), json!(name));
     let mut env = Map::from_iter([
         ("fired_at".into(), json!(at.to_string())),
         ("pid".into(), json!(pid)),
@@ -173,12 +180,7 @@ fn send(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, from: St
     if from == Start::PrintMode {
         env.insert("CLAUDE_CODE_ENTRYPOINT".into(), json!("sdk-cli"));
     }
-    let draft = HookDraft { name_in_path: None, payload, env, bytes: 0 };
-    if let Ok(mut record) = draft.into_record(EventId(u128::from(seq))) {
-        record.seq = seq;
-        stamp(&mut record, at, fleet.now());
-        fleet.apply(&Event::from_record(&record));
-    }
+    HookDraft { name_in_path: None, payload, env, bytes: 0 }.into_record(id).ok()
 }
 
 /// Data on the card that is new or has changed, such as "`turn_count` 1".
@@ -196,17 +198,17 @@ fn changed_data(before: Option<&Card>, after: Option<&Card>) -> Vec<String> {
         None => key == "continues" && !value.is_null(),
     };
     let data = after.iter().filter(|(key, value)| !NOT_DATA.contains(&key.as_str()) && differs(key, value));
-    data.map(|(key, value)| format!("`{key}`{}", in_short(value))).collect()
+    data.map(|(key, value)| format!("`{key}`{}", in_brief(value))).collect()
 }
 
 fn count(list: &Value) -> usize {
     list.as_array().map_or(0, Vec::len)
 }
 
-fn in_short(value: &Value) -> String {
+fn in_brief(value: &Value) -> String {
     match value {
         Value::Null => " none".to_owned(),
-        Value::Array(items) => items.last().map(in_short).unwrap_or_else(|| " empty".to_owned()),
+        Value::Array(items) => items.last().map(in_brief).unwrap_or_else(|| " empty".to_owned()),
         Value::Object(fields) => {
             let shown_fields = [
                 "type",
@@ -224,10 +226,10 @@ fn in_short(value: &Value) -> String {
                 "agents",
             ];
             let words = shown_fields.iter().filter_map(|key| Some((*key, fields.get(*key)?)));
-            words.map(|(key, value)| format!(" {key}{}", in_short(value))).collect::<Vec<_>>().join(",")
+            words.map(|(key, value)| format!(" {key}{}", in_brief(value))).collect::<Vec<_>>().join(",")
         }
         Value::String(text) if text.ends_with('Z') && text.contains('T') => String::new(),
-        other => format!(" {}", word(other)),
+        other => format!(" {}", wire_name(other)),
     }
 }
 
@@ -243,7 +245,7 @@ impl PlayedCase {
             return format!("no change: {}", card.agent_state.state.as_str());
         }
         let state = &card.agent_state;
-        format!("**{}** ({}, {})", self.state_names(), state.icon, word(&state.role))
+        format!("**{}** ({}, {})", self.state_names(), state.icon, wire_name(&state.role))
     }
 
     pub(super) fn says(&self) -> String {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::asks::{open_asks, tell_asks};
+use super::asks::{open_asks, report_asks};
 use super::assignments::report_assignment;
 use super::effects::Effect;
 use super::processes::{ProcessKey, ProcessesBefore, occupants};
@@ -131,7 +131,7 @@ impl Fleet {
         let revision = session.tracker.revision();
         session.apply(event, &self.settings);
         report_assignment(session, revision, effects);
-        if tell_asks(session, &asked, effects) {
+        if report_asks(session, &asked, effects) {
             self.timers.set(event.received_at + ASK_STAYS, id, Timer::AskLeaves);
         }
         match event.kind {

@@ -11,7 +11,7 @@ pub(super) fn open_asks(session: &Session) -> Vec<AskId> {
 }
 
 /// Reports asks that opened or ended since. Returns whether one ended.
-pub(super) fn tell_asks(session: &Session, open_before: &[AskId], effects: &mut Vec<Effect>) -> bool {
+pub(super) fn report_asks(session: &Session, open_before: &[AskId], effects: &mut Vec<Effect>) -> bool {
     let mut ended = false;
     for ask in session.all_asks() {
         let card = || Box::new(AskCard::new(&session.id, ask));

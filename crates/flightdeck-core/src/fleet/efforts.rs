@@ -82,8 +82,8 @@ impl Fleet {
     }
 
     /// The event that was applied in place of this one, if another one is its twin; else the event itself.
-    pub fn applied(&self, id: EventId) -> EventId {
-        self.twins.applied(id)
+    pub fn applied_instead_of(&self, id: EventId) -> EventId {
+        self.twins.applied_instead_of(id)
     }
 
     /// Adds an effort from the store, whose first events are no longer in the log. The log is replayed over it.
@@ -195,7 +195,7 @@ impl Fleet {
             return;
         };
         if let Some(effort) = self.efforts.effort_mut(&id) {
-            effort.hear_of_idle_teammate(text, when);
+            effort.note_idle_teammate(text, when);
         }
         self.report_effort(&id, Touched::Yes, None, effects);
     }

@@ -1,6 +1,6 @@
 //! One session takes over the process of another.
 
-use super::asks::{open_asks, tell_asks};
+use super::asks::{open_asks, report_asks};
 use super::assignments::report_assignment;
 use super::effects::Effect;
 use super::processes::ProcessKey;
@@ -51,7 +51,7 @@ impl Fleet {
             let revision = old.tracker.revision();
             old.end_process(&seat, reason, Rule::Replaced, event.into());
             report_assignment(old, revision, effects);
-            if tell_asks(old, &asked, effects) {
+            if report_asks(old, &asked, effects) {
                 self.timers.set(event.received_at + ASK_STAYS, &old_id, Timer::AskLeaves);
             }
             let Some(ended) = old.ended_at else {

@@ -1,6 +1,6 @@
 //! [`Fleet::tick`]: runs every timer that is due, at the time it was due.
 
-use super::asks::{open_asks, tell_asks};
+use super::asks::{open_asks, report_asks};
 use super::assignments::report_assignment;
 use super::effects::Effect;
 use super::state::{Fleet, session_mut};
@@ -51,7 +51,7 @@ impl Fleet {
                     session.settle_all_after_stop(due)
                 }
                 report_assignment(session, revision, effects);
-                if tell_asks(session, &asked, effects) {
+                if report_asks(session, &asked, effects) {
                     self.timers.set(due + ASK_STAYS, id, Timer::AskLeaves);
                 }
                 if session.shown.state.is_working() && !before.state.is_working() {

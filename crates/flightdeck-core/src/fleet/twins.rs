@@ -56,7 +56,7 @@ impl Twins {
     }
 
     /// The event that was applied in place of this one: messages and asks have its id.
-    pub(super) fn applied(&self, id: EventId) -> EventId {
+    pub(super) fn applied_instead_of(&self, id: EventId) -> EventId {
         self.seconds.iter().rev().find(|(second, _)| *second == id).map_or(id, |(_, first)| *first)
     }
 }

@@ -287,7 +287,9 @@ impl Event {
             effort: EffortFacts::from_record(record).map(Box::new),
             twin: TwinKey::from_record(record),
             kind: match record.source {
-                Source::Hook if record.name == STATUS_LINE => EventKind::StatusLine(status_line::parse(p)),
+                Source::Hook if record.name == STATUS_LINE => {
+                    EventKind::StatusLine(status_line::parse_status_line(p))
+                }
                 Source::Hook => {
                     HookName::parse(&record.name).map_or(EventKind::Noted, |name| kind_of(name, p))
                 }

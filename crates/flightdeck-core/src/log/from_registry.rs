@@ -44,7 +44,7 @@ fn bounded(value: &Value) -> Option<Value> {
 }
 
 /// The record of an entry. `None` if the entry has no valid session id, or no status yet.
-pub fn record(entry: &Map<String, Value>, id: EventId) -> Option<Record> {
+pub fn registry_record(entry: &Map<String, Value>, id: EventId) -> Option<Record> {
     let session_id = text(entry, "sessionId").filter(|id| id.len() <= SESSION_ID_BYTES_MAX)?;
     text(entry, "status")?;
     let stored = |key: &&str| Some(((*key).to_owned(), bounded(entry.get(*key)?)?));
@@ -74,7 +74,7 @@ pub fn record(entry: &Map<String, Value>, id: EventId) -> Option<Record> {
 }
 
 /// The record of the exit of one process, identified by pid and start time.
-pub fn process_gone(
+pub fn process_gone_record(
     session_id: &SessionId,
     pid: u32,
     proc_start: Option<&str>,
@@ -100,13 +100,16 @@ mod tests {
 
     #[test]
     fn an_entry_without_a_status_says_nothing() {
-        assert_eq!(record(&entry(r#"{"pid": 7, "sessionId": "s", "startedAt": 5}"#), EventId(1)), None);
-        assert_eq!(record(&entry(r#"{"pid": 7, "status": "idle"}"#), EventId(1)), None);
+        assert_eq!(
+            registry_record(&entry(r#"{"pid": 7, "sessionId": "s", "startedAt": 5}"#), EventId(1)),
+            None
+        );
+        assert_eq!(registry_record(&entry(r#"{"pid": 7, "status": "idle"}"#), EventId(1)), None);
     }
 
     #[test]
     fn no_secret_of_the_entry_reaches_the_log() {
-        let record = record(
+        let record = registry_record(
             &entry(
                 r#"{"pid": 7, "sessionId": "s", "status": "busy", "messagingSocketPath": "/x", "peerToken": "t"}"#,
             ),

@@ -51,7 +51,7 @@ pub struct TurnMarkLine {
 }
 
 /// The record of such a line.
-pub fn turn_marked(line: &TurnMarkLine, session_id: &SessionId, id: EventId) -> Record {
+pub fn turn_mark_record(line: &TurnMarkLine, session_id: &SessionId, id: EventId) -> Record {
     let envelope = Envelope { has_fired_at: true, ..Envelope::default() };
     let prompts = [("prompt_id", &line.prompt_id), ("next_prompt_id", &line.next_prompt_id)];
     let prompts = prompts.into_iter().filter_map(|(name, id)| Some((name.to_owned(), json!(id.as_ref()?))));
@@ -64,7 +64,7 @@ pub fn turn_marked(line: &TurnMarkLine, session_id: &SessionId, id: EventId) -> 
 }
 
 /// The record of a transcript that grew. `at` is the time in its newest line.
-pub fn record(session_id: &SessionId, transcript_path: &str, at: Timestamp, id: EventId) -> Record {
+pub fn growth_record(session_id: &SessionId, transcript_path: &str, at: Timestamp, id: EventId) -> Record {
     let payload = Map::from_iter([("transcript_path".to_owned(), json!(transcript_path))]);
     let envelope = Envelope { has_fired_at: true, ..Envelope::default() };
     Record {

@@ -15,12 +15,13 @@ pub const HOOKS_SEEN: &str = "hooks_seen";
 pub struct HookPresence {
     /// They are registered, and their events reach this daemon or its spool.
     pub present: bool,
-    /// Whether this was seen when the daemon started. If the hooks are not present then, they may have been away since the last event in the log.
+    /// Whether this was seen when the daemon started. If the hooks are not present then, they may have been away since the last
+    /// event in the log.
     pub at_start: bool,
 }
 
-/// The record is about no session: it is about every session of this machine.
-pub fn record(seen: HookPresence, id: EventId) -> Record {
+/// The record of what the daemon sees. Its subject is no session, because it concerns every session of this machine.
+pub fn hooks_seen_record(seen: HookPresence, id: EventId) -> Record {
     let payload = Map::from_iter([
         ("present".to_owned(), json!(seen.present)),
         ("at_start".to_owned(), json!(seen.at_start)),

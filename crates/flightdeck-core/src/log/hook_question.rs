@@ -4,8 +4,8 @@ use super::record::{Record, Source};
 use super::tool::ToolUse;
 use crate::effort::{Carries, HookQuestion, JudgedEvent};
 
-/// `None` if the event is not answered.
-pub fn question(record: &Record, program: &str) -> Option<HookQuestion> {
+/// The question that this event asks. `None` for an event on which no effort gives a verdict.
+pub fn hook_question(record: &Record, program: &str) -> Option<HookQuestion> {
     let event = JudgedEvent::parse(&record.name).filter(|_| record.source == Source::Hook)?;
     let tool = ToolUse::from_payload(&record.payload);
     Some(HookQuestion {

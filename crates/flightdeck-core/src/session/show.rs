@@ -7,7 +7,7 @@ use super::state::Session;
 use super::state_history::StateHistory;
 use super::state_name::StateName;
 use crate::approval::resolution::NeedKind;
-use crate::limits::HISTORY_MAX;
+use crate::limits::STATE_CHANGES_MAX;
 use crate::log::record::Source;
 use crate::rules::Rule;
 use crate::time::Timestamp;
@@ -77,7 +77,7 @@ impl Session {
         }
         self.state_history.turn_to(to, at);
         if from != to {
-            if self.history.len() == HISTORY_MAX {
+            if self.history.len() == STATE_CHANGES_MAX {
                 self.history.pop_front();
             }
             self.history.push_back(Transition { at, from, to, because });

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::state_name::{Group, StateName};
-use crate::limits::STRIP_MAX;
+use crate::limits::STATE_STRETCHES_MAX;
 use crate::time::Timestamp;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ impl StateHistory {
         if self.begins.back().is_some_and(|(_, last)| *last == state || works_on(*last)) {
             return;
         }
-        if self.begins.len() == STRIP_MAX {
+        if self.begins.len() == STATE_STRETCHES_MAX {
             self.begins.pop_front();
             self.cut = true;
         }
@@ -79,11 +79,11 @@ mod tests {
     #[test]
     fn nothing_is_said_about_a_time_that_was_forgotten() {
         let mut strip = StateHistory::default();
-        for second in 0..i64::try_from(STRIP_MAX).unwrap() + 10 {
+        for second in 0..i64::try_from(STATE_STRETCHES_MAX).unwrap() + 10 {
             let state = if second % 2 == 0 { StateName::Idle } else { StateName::Thinking };
             strip.turn_to(state, at_second(second));
         }
         let told: Vec<_> = strip.stretches(at_second(0)).collect();
-        assert_eq!((told.len(), told[0].0), (STRIP_MAX, at_second(10)));
+        assert_eq!((told.len(), told[0].0), (STATE_STRETCHES_MAX, at_second(10)));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::agent::IdleReason;
-use crate::limits::{ENDED_TURNS_MAX, QUEUE_MAX};
+use crate::limits::{ENDED_TURNS_MAX, QUEUED_PROMPTS_MAX};
 use crate::time::{Millis, Timestamp};
 
 /// The newest turn of a process, and what is kept about the turns before it.
@@ -126,7 +126,7 @@ impl Turn {
 
     /// A prompt was typed ahead: the client puts it at the end of its queue.
     pub(super) fn enqueue(&mut self, at: Timestamp) {
-        if self.queued.len() < QUEUE_MAX {
+        if self.queued.len() < QUEUED_PROMPTS_MAX {
             self.queued.push(at);
         }
     }

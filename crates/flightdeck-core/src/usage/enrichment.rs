@@ -11,8 +11,8 @@ use crate::fnv::Fnv;
 use crate::ids::AgentId;
 use crate::limits::{
     AGENTS_PRICED_MAX, CACHE_LIVES_1H, CACHE_LIVES_5M, CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX,
-    ENDED_TASKS_MAX, FILES_COUNTED_MAX, FILES_TOUCHED_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX, QUEUE_MAX,
-    TODOS_MAX,
+    ENDED_TASKS_MAX, FILES_COUNTED_MAX, FILES_TOUCHED_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX,
+    QUEUED_PROMPTS_MAX, TODOS_MAX,
 };
 use crate::log::todo::Todo;
 use crate::text;
@@ -190,7 +190,7 @@ pub struct CountedMessage {
 
 /// Folds the lines of a session's transcripts: the totals, and the messages that are in them.
 #[derive(Clone, Debug, Default)]
-pub struct Fold {
+pub struct TranscriptFold {
     known: Enrichment,
     seen: BTreeMap<MessageKey, SeenMessage>,
     /// Models and agents, referred to by index: a long session has thousands of messages and two models.
@@ -220,7 +220,7 @@ impl SmallUsage {
     }
 }
 
-impl Fold {
+impl TranscriptFold {
     /// Continues where an earlier run stopped: `counted` are the messages that `known` already includes.
     pub fn resume(known: Enrichment, counted: impl IntoIterator<Item = CountedMessage>) -> Self {
         let mut fold = Self { known, ..Self::default() };
@@ -290,7 +290,8 @@ impl Fold {
             if old.at > at {
                 return None;
             }
-            // A message that is in several files belongs to the main agent if it is in the main file, otherwise to the first subagent by name.
+            // A message that is in several files belongs to the main agent if it is in the main file, otherwise to the first
+            // subagent by name.
             if self.name(old.agent) < self.name(agent) {
                 agent = old.agent;
             }
@@ -380,23 +381,9 @@ impl Enrichment {
         }
     }
 
+    /// Takes a line of the main agent's file.
     fn take_main(&mut self, line: &TranscriptLine<'_>) {
-        if let Some(branch) = &line.git_branch {
-            self.git_branch = Some(text::one_line(branch, NAME_CHARS_MAX));
-        }
-        // The first directory is the project, even if the session moves later.
-        if let (None, Some(cwd)) = (&self.cwd, &line.cwd) {
-            self.cwd = Some(text::one_line(cwd, PATH_CHARS_MAX));
-        }
-        if let Some(cwd) = &line.cwd {
-            if self.cwd_now.as_deref() != Some(cwd) {
-                self.cwd_now = Some(text::one_line(cwd, PATH_CHARS_MAX));
-            }
-            self.cwd_at = line.at.or(self.cwd_at);
-        }
-        if matches!(line.kind, LineKind::Enqueued(_) | LineKind::Dequeued | LineKind::Unqueued { .. }) {
-            self.queue_at = line.at.or(self.queue_at);
-        }
+        self.take_place(line);
         if let Some(id) = line.prompt_id.as_deref().filter(|_| line.is_prompt) {
             self.take_prompt_id(id);
         }
@@ -429,11 +416,39 @@ impl Enrichment {
                     command.runs = false;
                 }
             }
+            LineKind::Enqueued(_) | LineKind::Dequeued | LineKind::Unqueued { .. } => {
+                self.take_queue_line(line)
+            }
+            LineKind::Tool(_) | LineKind::Other => {}
+        }
+    }
+
+    /// Takes the branch and the working directory of a line.
+    fn take_place(&mut self, line: &TranscriptLine<'_>) {
+        if let Some(branch) = &line.git_branch {
+            self.git_branch = Some(text::one_line(branch, NAME_CHARS_MAX));
+        }
+        // The first directory is the project, even if the session moves later.
+        if let (None, Some(cwd)) = (&self.cwd, &line.cwd) {
+            self.cwd = Some(text::one_line(cwd, PATH_CHARS_MAX));
+        }
+        if let Some(cwd) = &line.cwd {
+            if self.cwd_now.as_deref() != Some(cwd) {
+                self.cwd_now = Some(text::one_line(cwd, PATH_CHARS_MAX));
+            }
+            self.cwd_at = line.at.or(self.cwd_at);
+        }
+    }
+
+    /// Follows the client's queue of prompts.
+    fn take_queue_line(&mut self, line: &TranscriptLine<'_>) {
+        self.queue_at = line.at.or(self.queue_at);
+        match &line.kind {
             LineKind::Enqueued(text) => {
                 if text.trim_start().starts_with("<task-notification>") {
                     self.take_task_notice(text);
                 }
-                if self.queue.len() < QUEUE_MAX {
+                if self.queue.len() < QUEUED_PROMPTS_MAX {
                     let by_person = !text.trim_start().starts_with('<') && !is_client_notice(text);
                     self.queue.push_back(QueuedPrompt { mark: text_hash(text), by_person, at: line.at });
                 }
@@ -446,7 +461,7 @@ impl Enrichment {
                     self.queue.remove(place);
                 }
             }
-            LineKind::Tool(_) | LineKind::Other => {}
+            _ => {}
         }
     }
 

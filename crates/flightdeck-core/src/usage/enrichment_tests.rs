@@ -22,14 +22,14 @@ fn sessions(scenario: &CapturedScenario) -> Vec<(PathBuf, Vec<(String, PathBuf)>
     main.into_iter().map(|m| (m.clone(), of(m))).collect()
 }
 
-fn feed(fold: &mut Fold, from: TranscriptFile<'_>, bytes: &[u8]) {
+fn feed(fold: &mut TranscriptFold, from: TranscriptFile<'_>, bytes: &[u8]) {
     for line in bytes.split(|b| *b == b'\n').filter(|l| !l.is_empty()) {
         fold.count_line(from, line);
     }
 }
 
-fn fold(main: &Path, agents: &[(String, PathBuf)]) -> Fold {
-    let mut fold = Fold::default();
+fn fold(main: &Path, agents: &[(String, PathBuf)]) -> TranscriptFold {
+    let mut fold = TranscriptFold::default();
     feed(&mut fold, TranscriptFile::Main, &transcript(main));
     for (id, path) in agents {
         feed(&mut fold, TranscriptFile::Agent(id), &transcript(path));
@@ -245,7 +245,7 @@ fn the_newest_line_of_a_message_counts_whatever_the_order() {
     let lines =
         [answer("m", "01", json!({"output_tokens": 1})), answer("m", "02", json!({"output_tokens": 7}))];
     for order in [[0, 1], [1, 0]] {
-        let mut fold = Fold::default();
+        let mut fold = TranscriptFold::default();
         order.iter().for_each(|i| drop(fold.count_line(TranscriptFile::Main, lines[*i].as_bytes())));
         assert_eq!(fold.enrichment().usage["claude-opus-5-5"].output, 7);
     }
@@ -253,7 +253,7 @@ fn the_newest_line_of_a_message_counts_whatever_the_order() {
 
 #[test]
 fn a_fast_answer_is_counted_apart_and_is_the_same_model() {
-    let mut fold = Fold::default();
+    let mut fold = TranscriptFold::default();
     for (id, speed) in [("a", "standard"), ("b", "fast")] {
         let usage = serde_json::json!({"output_tokens": 1000, "speed": speed});
         feed(&mut fold, TranscriptFile::Main, (answer(id, "01", usage) + "\n").as_bytes());
@@ -270,7 +270,7 @@ fn a_message_in_two_files_is_counted_once_and_is_mains() {
         [TranscriptFile::Main, TranscriptFile::Agent("a")],
         [TranscriptFile::Agent("a"), TranscriptFile::Main],
     ] {
-        let mut fold = Fold::default();
+        let mut fold = TranscriptFold::default();
         order.iter().for_each(|from| drop(fold.count_line(*from, line.as_bytes())));
         assert_eq!(fold.enrichment().usage["claude-opus-5-5"].output, 1);
         assert!(fold.enrichment().agents.values().flat_map(BTreeMap::values).all(Usage::is_zero));
@@ -279,7 +279,7 @@ fn a_message_in_two_files_is_counted_once_and_is_mains() {
 
 #[test]
 fn strange_lines_are_skipped_and_counted_and_lose_nothing_else() {
-    let mut fold = Fold::default();
+    let mut fold = TranscriptFold::default();
     for line in [
         &b"{\"type\":\"assistant\",\"message\":{"[..],
         b"not json",
@@ -300,7 +300,7 @@ fn strange_lines_are_skipped_and_counted_and_lose_nothing_else() {
 
 #[test]
 fn the_cache_lives_by_its_class_and_the_queue_empties() {
-    let mut fold = Fold::default();
+    let mut fold = TranscriptFold::default();
     fold.count_line(
         TranscriptFile::Main,
         answer("a", "00", json!({"cache_creation": {"ephemeral_1h_input_tokens": 5}})).as_bytes(),
@@ -334,7 +334,7 @@ fn the_cache_lives_by_its_class_and_the_queue_empties() {
 
 #[test]
 fn what_waited_in_a_killed_process_waits_no_more_after_its_resume() {
-    let mut fold = Fold::default();
+    let mut fold = TranscriptFold::default();
     for second in ["01", "09"] {
         let line = json!({"type": "queue-operation", "operation": "enqueue", "content": second,
             "timestamp": format!("2026-11-15T10:00:{second}.000Z")});
@@ -353,12 +353,12 @@ fn edits(path: &str) -> String {
 
 #[test]
 fn a_file_is_counted_once_however_many_there_are_and_however_long_its_name() {
-    let mut fold = Fold::default();
+    let mut fold = TranscriptFold::default();
     for file in (0..FILES_TOUCHED_MAX + 2).chain([FILES_TOUCHED_MAX; 50]) {
         fold.count_line(TranscriptFile::Main, edits(&format!("/w/{file}")).as_bytes());
     }
     assert_eq!((fold.enrichment().files.len(), fold.enrichment().files_total()), (FILES_TOUCHED_MAX, 202));
-    let mut fold = Fold::default();
+    let mut fold = TranscriptFold::default();
     fold.count_line(TranscriptFile::Main, edits(&"x".repeat(100_000)).as_bytes());
     let todo = json!({"type": "user", "message": {"content": []},
         "toolUseResult": {"task": {"id": "y".repeat(100_000), "subject": "z"}}});
@@ -377,13 +377,13 @@ proptest! {
         let bytes = transcript(&main);
         let lines: Vec<_> = bytes.split(|b| *b == b'\n').filter(|l| !l.is_empty()).collect();
         let cut = cut % lines.len();
-        let mut first = Fold::default();
+        let mut first = TranscriptFold::default();
         let mut stored = BTreeMap::new();
         for line in &lines[..cut] {
             stored.extend(first.count_line(TranscriptFile::Main, line).map(|c| (c.key, c)));
         }
         let kept = serde_json::to_string(first.enrichment()).unwrap();
-        let mut again = Fold::resume(serde_json::from_str(&kept).unwrap(), stored.into_values());
+        let mut again = TranscriptFold::resume(serde_json::from_str(&kept).unwrap(), stored.into_values());
         lines[cut..].iter().for_each(|l| drop(again.count_line(TranscriptFile::Main, l)));
         for (id, path) in &agents {
             feed(&mut again, TranscriptFile::Agent(id), &transcript(path));
@@ -393,7 +393,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_it_stumble(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let mut fold = Fold::default();
+        let mut fold = TranscriptFold::default();
         fold.count_line(TranscriptFile::Main, &bytes);
         let _ = billed_usage(&bytes);
     }

@@ -29,7 +29,8 @@ pub struct Point {
     pub usd_micros: Option<u64>,
 }
 
-pub fn of_messages(mut counted: Vec<CountedMessage>, prices: &PriceTable) -> Vec<Point> {
+/// The points from the messages of the session's transcripts.
+pub fn points_of_messages(mut counted: Vec<CountedMessage>, prices: &PriceTable) -> Vec<Point> {
     counted.sort_by_key(|message| (message.at, message.key));
     let (mut context_tokens, mut spent) = (None, None);
     let mut points = Vec::new();
@@ -52,18 +53,18 @@ pub fn of_messages(mut counted: Vec<CountedMessage>, prices: &PriceTable) -> Vec
     points
 }
 
-/// The client's own numbers, for a transcript that cannot be read, for example on another machine.
-pub fn of_status_lines(events: &[Record]) -> Vec<Point> {
+/// The points from the client's own numbers in its status lines. For a transcript that cannot be read, for example on another machine.
+pub fn points_of_status_lines(events: &[Record]) -> Vec<Point> {
     let lines = events.iter().filter(|event| event.name == STATUS_LINE);
     let points = lines.map(|line| {
-        let says = status_line::parse(&line.payload);
+        let says = status_line::parse_status_line(&line.payload);
         Point { at: line.fired_at, context_tokens: says.context_tokens, usd_micros: says.client_usd_micros }
     });
     points.filter(|p| p.context_tokens.is_some() || p.usd_micros.is_some()).collect()
 }
 
-/// Keeps the first point, and the last of each of up to `POINTS_MAX - 1` equal runs.
-pub fn thinned(points: Vec<Point>) -> Vec<Point> {
+/// At most [`POINTS_MAX`] of the points: the first point, and the last point of each of `POINTS_MAX - 1` runs of equal length.
+pub fn thinned_points(points: Vec<Point>) -> Vec<Point> {
     if points.len() <= POINTS_MAX {
         return points;
     }
@@ -97,14 +98,15 @@ mod tests {
             message(2, 20, "explore", opus, 1000),
             message(4, 0, "", opus, 1),
         ];
-        let points = of_messages(counted, PriceTable::shipped());
+        let points = points_of_messages(counted, PriceTable::shipped());
         let told: Vec<_> =
             points.iter().map(|p| (p.at.as_millis(), p.context_tokens, p.usd_micros)).collect();
         assert_eq!(
             told,
             [(10, Some(100), Some(20)), (20, Some(100), Some(20_020)), (30, Some(500), Some(30_020))]
         );
-        let unpriced = of_messages(vec![message(1, 10, "x", "unknown-model", 1)], PriceTable::shipped());
+        let unpriced =
+            points_of_messages(vec![message(1, 10, "x", "unknown-model", 1)], PriceTable::shipped());
         assert_eq!((unpriced[0].context_tokens, unpriced[0].usd_micros), (None, None));
     }
 
@@ -112,7 +114,7 @@ mod tests {
     fn a_long_session_keeps_its_ends_and_no_more_points_than_a_chart_takes() {
         let point = |n| Point { at: Timestamp::from_millis(n), context_tokens: None, usd_micros: None };
         for len in [1, POINTS_MAX, POINTS_MAX + 1, 100_000] {
-            let thin = thinned((1..=len as i64).map(point).collect());
+            let thin = thinned_points((1..=len as i64).map(point).collect());
             assert!(thin.len() <= POINTS_MAX, "{len}: {}", thin.len());
             assert_eq!((thin[0], thin[thin.len() - 1]), (point(1), point(len as i64)));
         }

@@ -30,7 +30,7 @@ impl NewestStatusLine {
 
 /// The context from the status line, unless the transcript has a later answer. If the status line has only the window, the
 /// tokens are those of the transcript.
-pub fn context(
+pub fn newest_context(
     line: Option<&NewestStatusLine>,
     transcript: Option<Context>,
     answered_at: Option<Timestamp>,
@@ -46,7 +46,7 @@ pub fn context(
 }
 
 /// Flightdeck's cost together with the client's.
-pub fn cost(line: Option<&NewestStatusLine>, transcript: Option<Cost>) -> Option<Cost> {
+pub fn combined_cost(line: Option<&NewestStatusLine>, transcript: Option<Cost>) -> Option<Cost> {
     let client = line.and_then(|line| line.data.client_usd_micros);
     match (client, transcript) {
         (None, ours) => ours,
@@ -61,8 +61,8 @@ pub fn cost(line: Option<&NewestStatusLine>, transcript: Option<Cost>) -> Option
     }
 }
 
-/// The later expiry: each source knows the last request it has seen.
-pub fn cache(line: Option<&NewestStatusLine>, transcript: Cache) -> Cache {
+/// The prompt cache from the source that reports the later expiry, because each source knows only the requests that it has seen.
+pub fn newest_cache(line: Option<&NewestStatusLine>, transcript: Cache) -> Cache {
     let told = line.and_then(|line| Some((line.data.cache.as_ref()?, line.cache_is_cold)));
     match told {
         Some((cache, is_cold)) if transcript.expires_at.is_none_or(|at| at <= cache.expires_at) => Cache {
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn the_status_lines_context_wins_and_its_window_helps_out() {
         let transcript = || Some(Context { tokens: 50, window: Some(200), percent: Some(25.0) });
-        let context = |line, transcript| context(line, transcript, Some(Timestamp::from_millis(1)));
+        let context = |line, transcript| newest_context(line, transcript, Some(Timestamp::from_millis(1)));
         assert_eq!(context(None, transcript()), transcript());
         let whole = line(StatusLineData {
             context_tokens: Some(30),
@@ -114,7 +114,8 @@ mod tests {
         });
         let transcript = || Some(Context { tokens: 50, window: Some(200), percent: Some(25.0) });
         let tokens = |at, transcript| {
-            context(Some(&told), transcript, Some(Timestamp::from_millis(at))).map(|c| (c.tokens, c.window))
+            newest_context(Some(&told), transcript, Some(Timestamp::from_millis(at)))
+                .map(|c| (c.tokens, c.window))
         };
         assert_eq!(tokens(1, transcript()), Some((30, Some(1000))));
         assert_eq!(tokens(2, transcript()), Some((50, Some(1000))));
@@ -124,8 +125,8 @@ mod tests {
     #[test]
     fn the_clients_cost_stands_beside_ours() {
         let told = line(StatusLineData { client_usd_micros: Some(7), ..StatusLineData::default() });
-        let both = cost(Some(&told), Some(cost_of(9))).unwrap();
+        let both = combined_cost(Some(&told), Some(cost_of(9))).unwrap();
         assert_eq!((both.usd_micros, both.client_usd_micros), (9, Some(7)));
-        assert_eq!(cost(None, None), None);
+        assert_eq!(combined_cost(None, None), None);
     }
 }

@@ -179,13 +179,13 @@ pub struct Rank {
 
 pub fn card(session: &Session, settings: &FoldSettings) -> Card {
     let state = StateName::from_state(&session.shown.state);
-    let told = session.enrichment.as_deref().filter(|t| t.known.has_content());
-    let known = told.map(|t| &t.known);
+    let summary = session.enrichment.as_deref().filter(|summary| summary.known.has_content());
+    let known = summary.map(|summary| &summary.known);
     let line = session.status_line.as_ref();
-    let cache = status_line::cache(line, cache(session));
+    let cache = status_line::newest_cache(line, cache(session));
     let seat = seat(session, settings);
     let said = last_message(session);
-    let waiting = waiting::waiting(session, said);
+    let waiting = waiting::waiting_card(session, said);
     let turn_started_at = turn_started_at(session);
     Card {
         id: session.id.clone(),
@@ -222,10 +222,10 @@ pub fn card(session: &Session, settings: &FoldSettings) -> Card {
         current_turn_started_at: turn_started_at,
         last_turn_task_seconds: session.turn.last.map(|t| t.as_seconds()),
         tokens: known.map(|k| Tokens::sum_usage(k.usage.values())),
-        cost: status_line::cost(line, told.map(|t| Cost::from_bill(&t.bill))),
+        cost: status_line::combined_cost(line, summary.map(|summary| Cost::from_bill(&summary.bill))),
         context: context_of(session),
         cache,
-        sub_agents: sub_agents::cards(session),
+        sub_agents: sub_agents::sub_agent_cards(session),
         progress_items: progress(session),
         background: background(session),
         queued_prompts: queued_prompts(session),
@@ -271,7 +271,7 @@ fn duration_seconds(session: &Session) -> f64 {
 
 /// Whether the session blocks or asks, and is not parked: the sessions that "need you" in every header, line and list.
 pub fn needs_person(session: &Session) -> bool {
-    let waiting = waiting::waiting(session, last_message(session));
+    let waiting = waiting::waiting_card(session, last_message(session));
     session.parked.is_none() && waiting.is_some_and(|waiting| waiting.counts)
 }
 
@@ -336,15 +336,17 @@ fn cache(session: &Session) -> Cache {
 
 /// How full the context of a session is.
 pub fn context_of(session: &Session) -> Option<Context> {
-    let told = session.enrichment.as_deref();
+    let summary = session.enrichment.as_deref();
     let line = session.status_line.as_ref();
-    status_line::context(line, told.and_then(context), told.and_then(|t| t.known.model_at))
+    let answered_at = summary.and_then(|summary| summary.known.model_at);
+    status_line::newest_context(line, summary.and_then(context_in_transcript), answered_at)
 }
 
-fn context(told: &Summary) -> Option<Context> {
-    let tokens = told.known.context_tokens?;
-    let percent = told.window.filter(|w| *w > 0).map(|w| (tokens as f64 * 1000.0 / w as f64).round() / 10.0);
-    Some(Context { tokens, window: told.window, percent })
+fn context_in_transcript(summary: &Summary) -> Option<Context> {
+    let tokens = summary.known.context_tokens?;
+    let window = summary.window;
+    let percent = window.filter(|w| *w > 0).map(|w| (tokens as f64 * 1000.0 / w as f64).round() / 10.0);
+    Some(Context { tokens, window, percent })
 }
 
 /// The to-dos of the client's own list. If that is empty, those of the transcript, and those that only a hook has reported so far.
@@ -363,8 +365,8 @@ fn progress(session: &Session) -> Vec<Todo> {
 /// lower and an upper bound.
 fn background(session: &Session) -> Background {
     let mut background = session.background;
-    if let Some(told) = session.enrichment.as_deref().filter(|t| t.known.has_content()) {
-        let ended = session.background_shells.iter().filter(|id| told.known.has_ended_task(**id)).count();
+    if let Some(summary) = session.enrichment.as_deref().filter(|summary| summary.known.has_content()) {
+        let ended = session.background_shells.iter().filter(|id| summary.known.has_ended_task(**id)).count();
         background.shells = background.shells.saturating_sub(ended as u32);
         background.shells_min = background.shells;
     }
@@ -491,15 +493,15 @@ fn project(session: &Session) -> ProjectCard {
     project.learn_from(None, session.enrichment.as_ref().and_then(|e| e.known.cwd.as_deref()));
     let linked = repository(session).and_then(|r| r.worktree.as_ref());
     let project = linked.and_then(|w| w.fold(&project)).unwrap_or(project);
-    let told = || session.status_line.as_ref()?.data.worktree.as_ref().map(|w| w.name.clone());
+    let in_status_line = || session.status_line.as_ref()?.data.worktree.as_ref().map(|w| w.name.clone());
     let card = ProjectCard::new(&project);
-    let worktree = linked.map(|w| w.name.clone()).or(card.worktree).or_else(told);
+    let worktree = linked.map(|w| w.name.clone()).or(card.worktree).or_else(in_status_line);
     ProjectCard { worktree, ..card }
 }
 
 fn current_activity(session: &Session) -> Option<String> {
-    let told = session.enrichment.as_ref().and_then(|e| e.known.shell_command.as_ref());
-    let command = told.filter(|c| c.runs && c.at > session.turn.started_at).map(|c| c.text.clone());
+    let last_command = session.enrichment.as_ref().and_then(|e| e.known.shell_command.as_ref());
+    let command = last_command.filter(|c| c.runs && c.at > session.turn.started_at).map(|c| c.text.clone());
     let label = || session.main.state.is_working().then(|| lens::label(&session.main.state));
     command.filter(|_| session.main.state.is_working()).or_else(label)
 }

@@ -62,9 +62,9 @@ pub enum MessageKind {
     Notice,
 }
 
-/// The messages of one line, which begins at this byte of its file. None if the line is no part of the conversation, or not
-/// whole JSON.
-pub fn messages(line: &[u8], begins_at: u64) -> Vec<ConversationMessage> {
+/// The messages of one line. `begins_at` is the position of the line in its file. Empty if the line is no part of the conversation or is
+/// not complete JSON.
+pub fn messages_of_line(line: &[u8], begins_at: u64) -> Vec<ConversationMessage> {
     let Ok(parsed) = TranscriptLine::parse(line) else { return Vec::new() };
     if parsed.sidechain {
         return Vec::new();

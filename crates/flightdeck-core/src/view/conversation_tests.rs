@@ -11,7 +11,7 @@ fn read(file: &[u8]) -> String {
     let mut at = 0;
     let mut read = String::new();
     for line in file.split(|b| *b == b'\n') {
-        for message in messages(line, at) {
+        for message in messages_of_line(line, at) {
             let kind = match message.kind {
                 MessageKind::Text => String::new(),
                 kind => format!(" {kind:?}"),
@@ -30,12 +30,12 @@ fn check(scenario: &str, expected: &Expect) {
     expected.assert_eq(&read(&transcript(main)));
 }
 
-fn messages_of_line(line: &Value) -> Vec<ConversationMessage> {
-    messages(line.to_string().as_bytes(), 0)
+fn messages_of_json(line: &Value) -> Vec<ConversationMessage> {
+    messages_of_line(line.to_string().as_bytes(), 0)
 }
 
 fn texts_of_line(line: &Value) -> Vec<String> {
-    messages_of_line(line).into_iter().map(|message| message.text).collect()
+    messages_of_json(line).into_iter().map(|message| message.text).collect()
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn every_captured_message_has_an_id_of_its_own_and_a_time() {
         let mut ids = std::collections::BTreeSet::new();
         let mut at = 0;
         for line in transcript(path).split(|b| *b == b'\n') {
-            for message in messages(line, at) {
+            for message in messages_of_line(line, at) {
                 assert!(message.at.is_some() && ids.insert(message.id.clone()), "{message:?}");
                 assert_eq!(message.tool_name.is_some(), message.kind == MessageKind::Tool, "{message:?}");
             }
@@ -134,7 +134,7 @@ fn a_line_of_many_blocks_gives_its_texts_and_calls_without_thinking() {
         {"type": "tool_use", "name": "Grep", "input": {"pattern": "x"}}, {"type": "text", "text": " "}, {"type": "new"}]);
     let line =
         json!({"type": "assistant", "timestamp": "2026-11-15T10:00:00.000Z", "message": {"content": blocks}});
-    let said = messages(line.to_string().as_bytes(), 70);
+    let said = messages_of_line(line.to_string().as_bytes(), 70);
     let brief = |m: &ConversationMessage| (m.id.clone(), m.text.clone(), m.tool_name.clone());
     assert_eq!(
         said.iter().map(brief).collect::<Vec<_>>(),
@@ -142,7 +142,7 @@ fn a_line_of_many_blocks_gives_its_texts_and_calls_without_thinking() {
     );
     let many =
         json!({"type": "assistant", "message": {"content": vec![json!({"type": "text", "text": "x"}); 500]}});
-    assert_eq!(messages_of_line(&many).len(), MESSAGES_PER_LINE_MAX);
+    assert_eq!(messages_of_json(&many).len(), MESSAGES_PER_LINE_MAX);
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn lines_of_subagents_placeholders_and_unknown_types_are_no_messages() {
     assert_eq!(texts_of_line(&answer(synthetic.clone())), [""; 0]);
     let mut refused = answer(synthetic);
     refused["isApiErrorMessage"] = true.into();
-    assert_eq!(messages_of_line(&refused)[0].kind, MessageKind::Failure);
+    assert_eq!(messages_of_json(&refused)[0].kind, MessageKind::Failure);
     for odd in
         [json!([]), json!({"type": "assistant"}), json!({"type": "assistant", "message": {"content": 7}})]
     {
@@ -186,12 +186,12 @@ fn a_cut_line_a_long_line_and_bytes_that_are_not_utf8_do_no_harm() {
     let whole =
         json!({"type": "assistant", "message": {"content": [{"type": "text", "text": "whole"}]}}).to_string();
     for cut in 0..whole.len() {
-        assert_eq!(messages(&whole.as_bytes()[..cut], 0), [], "{cut}");
+        assert_eq!(messages_of_line(&whole.as_bytes()[..cut], 0), [], "{cut}");
     }
     let long =
         json!({"type": "user", "origin": {"kind": "human"}, "message": {"content": "é".repeat(9_000_000)}});
-    let text = &messages_of_line(&long)[0].text;
+    let text = &messages_of_json(&long)[0].text;
     assert_eq!((text.chars().count(), text.ends_with('…')), (MESSAGE_CHARS_MAX + 1, true));
     let odd = [&whole.as_bytes()[..whole.len() - 7], b"\xff", &whole.as_bytes()[whole.len() - 7..]].concat();
-    assert_eq!(messages(&odd, 0)[0].text, "who\u{fffd}le");
+    assert_eq!(messages_of_line(&odd, 0)[0].text, "who\u{fffd}le");
 }

@@ -40,8 +40,8 @@ pub struct FleetSpan {
     pub label: String,
 }
 
-/// Every session since then, including those that left the board or were replaced.
-pub fn history(fleet: &Fleet, since: Timestamp) -> FleetHistory {
+/// What every session did since a time, including sessions that left the board or were replaced.
+pub fn fleet_history(fleet: &Fleet, since: Timestamp) -> FleetHistory {
     let here = fleet.sessions().map(history_row);
     let left = fleet.past_sessions().filter(|past| fleet.get(&past.id).is_none()).map(past_row);
     let mut sessions: Vec<FleetHistoryRow> = here.chain(left).collect();

@@ -10,7 +10,7 @@ pub mod fleet_history;
 pub mod lens;
 pub mod pane_status;
 pub mod phase_line;
-pub mod policy_test;
+pub mod policy_dry_run;
 pub mod project;
 pub mod seats;
 pub mod sub_agents;

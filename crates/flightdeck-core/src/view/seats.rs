@@ -29,8 +29,8 @@ pub struct KnownSeatCard {
     pub occupied: bool,
 }
 
-/// Occupied seats first, then those that were left last.
-pub fn seats(fleet: &Fleet) -> Vec<KnownSeatCard> {
+/// All known seats: occupied seats first, then free seats, the last left first.
+pub fn seat_cards(fleet: &Fleet) -> Vec<KnownSeatCard> {
     let mut seats: Vec<_> = fleet.seats().collect();
     seats
         .sort_by_key(|seat| (seat.free_since.is_some(), std::cmp::Reverse(seat.free_since), seat.id.clone()));
@@ -56,8 +56,8 @@ pub fn seats(fleet: &Fleet) -> Vec<KnownSeatCard> {
     seats.iter().map(|seat| card(seat)).collect()
 }
 
-/// The parent of a seat. A parent is claimed by its name, and names are valid only on their own machine. `seats` is sorted like the list, so
-/// an occupied seat is found before a free seat with the same name.
+/// The parent of a seat. A parent is claimed by its name, and names are valid only on their own machine. `seats` is sorted like
+/// the list, so an occupied seat is found before a free seat with the same name.
 fn parent(fleet: &Fleet, seats: &[&KnownSeat], seat: &KnownSeat) -> Option<SeatId> {
     let name = seat.name.as_ref().filter(|_| seat.host.is_this())?;
     let parent = fleet.parent_of_seat(name)?;

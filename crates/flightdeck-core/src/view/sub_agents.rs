@@ -60,8 +60,8 @@ pub enum SubAgentState {
     Failed,
 }
 
-/// Oldest first, so that the order is stable when one ends.
-pub(super) fn cards(session: &Session) -> Vec<SubAgentCard> {
+/// The cards of a session's subagents, oldest first, so that the order stays the same when one ends.
+pub(super) fn sub_agent_cards(session: &Session) -> Vec<SubAgentCard> {
     let mut cards: Vec<_> = session.children.iter().map(|(id, child)| reported(session, id, child)).collect();
     let mut others: Vec<_> = unreported(session).collect();
     // If there are too many, the newest are shown.
@@ -109,10 +109,10 @@ fn failed_label(child: &Child) -> String {
 /// Subagents that no hook reported, because the session has no hooks or the hooks were installed later. Subagents from before the last
 /// start of the session are left out.
 fn unreported(session: &Session) -> impl Iterator<Item = SubAgentCard> {
-    let told = session.enrichment.as_deref();
-    let files = told.into_iter().flat_map(|told| &told.known.agent_lines);
+    let summary = session.enrichment.as_deref();
+    let files = summary.into_iter().flat_map(|summary| &summary.known.agent_lines);
     files.filter_map(move |(id, lines)| {
-        let note = told.and_then(|told| told.files.agents.get(id));
+        let note = summary.and_then(|summary| summary.files.agents.get(id));
         let id = AgentId::from(id.as_str());
         let is_agent = note.map_or_else(|| is_agent_id(&id), |note| !note.agent_type.is_empty());
         (is_agent && !is_reported(session, &id)).then(|| unreported_card(session, id, lines, note)).flatten()
@@ -179,15 +179,15 @@ fn unreported_card(
 
 /// The card with what the client wrote about the subagent: its task, its tokens, its cost.
 fn with_notes(session: &Session, card: SubAgentCard) -> SubAgentCard {
-    let Some(told) = session.enrichment.as_deref() else { return card };
+    let Some(summary) = session.enrichment.as_deref() else { return card };
     let id = card.id.as_str();
-    let note = told.files.agents.get(id);
+    let note = summary.files.agents.get(id);
     SubAgentCard {
         description: note.and_then(|note| note.description.clone()),
-        prompt: told.known.agent_lines.get(id).and_then(|lines| lines.prompt.clone()),
+        prompt: summary.known.agent_lines.get(id).and_then(|lines| lines.prompt.clone()),
         tool_use_id: note.and_then(|note| note.tool_use_id.clone()),
-        tokens: told.known.agents.get(id).map(|usage| Tokens::sum_usage(usage.values())),
-        cost: told.agents.get(id).map(Cost::from_bill),
+        tokens: summary.known.agents.get(id).map(|usage| Tokens::sum_usage(usage.values())),
+        cost: summary.agents.get(id).map(Cost::from_bill),
         ..card
     }
 }

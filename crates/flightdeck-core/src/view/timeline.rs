@@ -67,16 +67,18 @@ impl TimelineEvent {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct EventPage {
     pub events: Vec<TimelineEvent>,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present_or_null", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional, type = "number | null"))]
     pub next_after: Option<Option<u64>>,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present_or_null", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional, type = "number | null"))]
     pub next_before: Option<Option<u64>>,
 }
 
-/// Tells an absent field (`None`) from `null` (`Some(None)`).
-fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<u64>>, D::Error> {
+/// Reads a field that is there, so that an absent field (`None`) differs from `null` (`Some(None)`).
+pub fn present_or_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(from).map(Some)
 }
 
@@ -226,7 +228,7 @@ fn verdict_given(p: &Map<String, Value>) -> String {
 }
 
 fn status_line(record: &Record) -> String {
-    let says = status_line::parse(&record.payload);
+    let says = status_line::parse_status_line(&record.payload);
     let cost = says.client_usd_micros.map(|micros| format!("${:.2}", micros as f64 / 1e6));
     let context = says.context_tokens.zip(says.context_window);
     let context =

@@ -32,8 +32,8 @@ pub struct WaitingCard {
     pub counts: bool,
 }
 
-/// `None` while the session works or has ended. `said` is the last message of the agent.
-pub fn waiting(session: &Session, said: Option<&str>) -> Option<WaitingCard> {
+/// Why the session waits. `None` while it works and after its end. `said` is the last message of the agent.
+pub fn waiting_card(session: &Session, said: Option<&str>) -> Option<WaitingCard> {
     let (kind, label, icon) = match &session.shown.state {
         AgentState::Idle(IdleReason::TurnEnded | IdleReason::EndedAway) if asks_person(session, said) => {
             (WaitKind::Asks, "Asks you", "asks")

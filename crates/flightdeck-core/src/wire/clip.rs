@@ -86,7 +86,7 @@ pub fn clip(name: Option<HookName>, payload: &mut Map<String, Value>, bytes: usi
         ) => (TOOL_PAYLOAD_BYTES_MAX, &LEVELS[3..]),
         _ => (OTHER_PAYLOAD_BYTES_MAX, &LEVELS[1..]),
     };
-    if written(payload) <= budget {
+    if json_len(payload) <= budget {
         return false;
     }
     let cut = levels.iter().find_map(|level| Cut::new(*level, budget - MARK_BYTES).payload(payload));
@@ -99,7 +99,7 @@ pub fn clip(name: Option<HookName>, payload: &mut Map<String, Value>, bytes: usi
 /// Clips a payload to a budget other than that of the log, such as the message size of a server. `budget` is in bytes of JSON. A payload
 /// that was clipped before keeps the digest of its whole input.
 pub fn clip_to(payload: &mut Map<String, Value>, budget: usize) {
-    let bytes = written(payload);
+    let bytes = json_len(payload);
     let digest = input_digest(payload);
     let room = budget.saturating_sub(MARK_BYTES);
     let cut = LEVELS.iter().find_map(|level| Cut::new(*level, room).payload(payload));
@@ -110,7 +110,7 @@ pub fn clip_to(payload: &mut Map<String, Value>, budget: usize) {
 
 /// Clips the longest parts of a map that is over `bytes`, for display.
 pub fn shorten(map: &mut Map<String, Value>, bytes: usize) {
-    if written(map) > bytes {
+    if json_len(map) > bytes {
         let cut = LEVELS.iter().find_map(|level| Cut::new(*level, bytes).object(map, 1));
         *map = cut.unwrap_or_default();
     }
@@ -243,14 +243,14 @@ impl Cut {
 
     fn string(&mut self, s: &str, bytes_max: usize) -> Option<Value> {
         let kept = shortened(s, bytes_max);
-        self.spend(escaped(&kept) + 2)?;
+        self.spend(escaped_len(&kept) + 2)?;
         Some(kept.into())
     }
 
     /// Shortens a key. Its colon and comma count too.
     fn key(&mut self, key: &str) -> Option<String> {
         let kept = shortened(key, CLIPPED_KEY_BYTES_MAX);
-        self.spend(escaped(&kept) + 4)?;
+        self.spend(escaped_len(&kept) + 4)?;
         Some(kept)
     }
 
@@ -281,7 +281,7 @@ fn fields_of_the_fold(payload: &Map<String, Value>) -> Map<String, Value> {
         });
         kept.collect::<Map<String, Value>>()
     };
-    let mut bones = small(payload, KEPT_STRING_BYTES_MAX);
+    let mut kept = small(payload, KEPT_STRING_BYTES_MAX);
     for list in COUNTED {
         let entries = lenient::list(payload, list).iter().take(OPEN_CALLS_MAX).filter_map(Value::as_object);
         let ids = |map: &Map<String, Value>| {
@@ -294,10 +294,10 @@ fn fields_of_the_fold(payload: &Map<String, Value>) -> Map<String, Value> {
         };
         let entries: Vec<Value> = entries.map(ids).collect();
         if !entries.is_empty() {
-            bones.insert(list.to_owned(), entries.into());
+            kept.insert(list.to_owned(), entries.into());
         }
     }
-    bones
+    kept
 }
 
 /// The start of `s` that takes at most `bytes_max` in JSON, with a note of how much was cut.
@@ -305,7 +305,7 @@ fn shortened(s: &str, bytes_max: usize) -> String {
     // JSON is never shorter than the text itself.
     let mut left = bytes_max;
     for (at, c) in s.char_indices() {
-        let cost = escaped_char(c);
+        let cost = escaped_char_len(c);
         if cost > left {
             return format!("{}…[{} bytes clipped]", &s[..at], s.len() - at);
         }
@@ -314,11 +314,11 @@ fn shortened(s: &str, bytes_max: usize) -> String {
     s.to_owned()
 }
 
-fn escaped(s: &str) -> usize {
-    s.chars().map(escaped_char).sum()
+fn escaped_len(s: &str) -> usize {
+    s.chars().map(escaped_char_len).sum()
 }
 
-fn escaped_char(c: char) -> usize {
+fn escaped_char_len(c: char) -> usize {
     match c {
         '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
         '\u{0}'..='\u{1f}' => 6,
@@ -326,8 +326,8 @@ fn escaped_char(c: char) -> usize {
     }
 }
 
-/// Length of the payload in the log.
-fn written(payload: &Map<String, Value>) -> usize {
+/// The length of the payload as JSON, as the log stores it.
+fn json_len(payload: &Map<String, Value>) -> usize {
     struct Count(usize);
     impl std::io::Write for Count {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

@@ -15,7 +15,7 @@ fn big(tool: &str) -> Map<String, Value> {
 
 fn clipped(name: HookName, payload: Value) -> Map<String, Value> {
     let mut payload = object(payload);
-    let bytes = written(&payload);
+    let bytes = json_len(&payload);
     assert!(clip(Some(name), &mut payload, bytes));
     payload
 }
@@ -64,7 +64,7 @@ fn any_event_has_a_budget() {
         }));
         let suggestions = payload["permission_suggestions"].clone();
         assert!(clip(name, &mut payload, 9_000_000));
-        assert!(written(&payload) <= budget, "{name:?}: {}", written(&payload));
+        assert!(json_len(&payload) <= budget, "{name:?}: {}", json_len(&payload));
         assert_eq!((&payload["session_id"], &payload["tool_use_id"]), (&json!("s"), &json!("t1")));
         assert_eq!(payload["permission_suggestions"], suggestions);
         assert!(payload["prompt"].as_str().unwrap().starts_with("xxxx"));
@@ -76,7 +76,7 @@ fn any_event_has_a_budget() {
 fn an_input_is_shortened_for_the_card_to_its_bytes() {
     let mut input = object(json!({"file_path": "a", "content": "x\n".repeat(100_000), "k": vec!["y"; 9000]}));
     shorten(&mut input, 10_000);
-    assert!(written(&input) <= 10_000);
+    assert!(json_len(&input) <= 10_000);
     assert_eq!(input["file_path"], "a");
     assert!(input["content"].as_str().unwrap().ends_with("bytes clipped]"));
     let whole = input.clone();
@@ -100,7 +100,7 @@ fn every_call_of_a_large_batch_is_still_known_with_the_digest_of_its_input() {
     let call = |n: usize| json!({"tool_name": "Write", "tool_use_id": format!("t{n}"), "tool_input": {"content": n.to_string().repeat(9_000)}, "tool_response": "y".repeat(5_000)});
     let calls: Vec<Value> = (10..60).map(call).collect();
     let cut = clipped(HookName::PostToolBatch, json!({"session_id": "s", "tool_calls": calls}));
-    assert!(written(&cut) <= TOOL_PAYLOAD_BYTES_MAX);
+    assert!(json_len(&cut) <= TOOL_PAYLOAD_BYTES_MAX);
     let read = |list: &[Value]| {
         let uses = list.iter().map(|c| ToolUse::from_payload(c.as_object().unwrap()));
         uses.map(|u| (u.id, u.name, u.digest)).collect::<Vec<_>>()
@@ -115,7 +115,7 @@ fn long_keys_and_deep_nests_are_bounded_too() {
         deep = json!([deep]);
     }
     let cut = clipped(HookName::Stop, json!({"k".repeat(100_000): 1, "deep": deep, "session_id": "s"}));
-    assert!(written(&cut) < 1000, "{}", written(&cut));
+    assert!(json_len(&cut) < 1000, "{}", json_len(&cut));
     assert!(cut.keys().any(|k| k.starts_with("kkk") && k.ends_with("bytes clipped]")));
     assert!(Value::Object(cut).to_string().contains("nested too deep"));
 }
@@ -134,7 +134,7 @@ fn what_no_level_can_hold_keeps_what_the_fold_reads() {
     }
     payload.insert("tool_use_id".into(), json!("t1"));
     assert!(clip(Some(HookName::PostToolBatch), &mut payload, 50_000_000));
-    assert!(written(&payload) <= PAYLOAD_BYTES_MAX, "{}", written(&payload));
+    assert!(json_len(&payload) <= PAYLOAD_BYTES_MAX, "{}", json_len(&payload));
     assert_eq!(payload["tool_use_id"], "t1");
     assert_eq!(payload["tool_calls"][63]["tool_use_id"], "t63");
 }
@@ -167,9 +167,9 @@ proptest! {
     ) {
         let mut payload: Map<String, Value> = fields.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
         payload.insert("session_id".into(), json!("s"));
-        let bytes = written(&payload);
+        let bytes = json_len(&payload);
         let was = clip(Some(name), &mut payload, bytes);
-        prop_assert!(written(&payload) <= PAYLOAD_BYTES_MAX);
+        prop_assert!(json_len(&payload) <= PAYLOAD_BYTES_MAX);
         prop_assert_eq!(was, payload.contains_key(MARK));
         prop_assert_eq!(&payload["session_id"], "s");
     }

@@ -93,8 +93,8 @@ const KEPT: &[&[&str]] = &[
     &["workspace", "git_worktree"],
 ];
 
-/// A received status line with only the stored fields.
-pub fn draft(payload: &Map<String, Value>, env: Map<String, Value>) -> HookDraft {
+/// The draft of a received status line: only the fields that are stored.
+pub fn status_line_draft(payload: &Map<String, Value>, env: Map<String, Value>) -> HookDraft {
     let mut kept = Map::from_iter([("hook_event_name".to_owned(), STATUS_LINE.into())]);
     for path in KEPT {
         if let Some(value) = value_at_path(payload, path) {
@@ -128,7 +128,7 @@ fn insert_at_path(map: &mut Map<String, Value>, path: &[&str], value: Value) {
 }
 
 /// What a payload, stored or received, says about its session.
-pub fn parse(p: &Map<String, Value>) -> StatusLineData {
+pub fn parse_status_line(p: &Map<String, Value>) -> StatusLineData {
     let window = object(p, "context_window");
     let name = |map: Option<&Map<String, Value>>, key: &str| {
         map.and_then(|map| text(map, key)).map(|t| one_line(&t, NAME_CHARS_MAX))
@@ -239,9 +239,9 @@ mod tests {
             "rate_limits": {"five_hour": {"used_percentage": 41.5, "resets_at": 1_794_770_000}},
             "workspace": {"git_worktree": "fix"}, "worktree": {"name": "fix", "branch": "b", "path": "/x"},
         }));
-        let kept = draft(&whole, Map::new()).payload;
-        assert_eq!(parse(&kept), parse(&whole));
-        let said = parse(&kept);
+        let kept = status_line_draft(&whole, Map::new()).payload;
+        assert_eq!(parse_status_line(&kept), parse_status_line(&whole));
+        let said = parse_status_line(&kept);
         assert_eq!((said.context_tokens, said.client_usd_micros), (Some(152_409), Some(64_524)));
         let text = Value::from(kept).to_string();
         assert!(!text.contains("duration") && !text.contains("hit_ratio") && !text.contains("/x"), "{text}");
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn before_the_first_answer_only_the_window_is_known() {
-        let said = parse(&payload(
+        let said = parse_status_line(&payload(
             json!({"context_window": {"total_input_tokens": 0, "context_window_size": 200_000,
             "current_usage": null, "used_percentage": null}, "cost": {"total_cost_usd": 0}}),
         ));
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn a_percentage_alone_still_tells_the_tokens() {
         let window = json!({"context_window": {"context_window_size": 200_000, "used_percentage": 50}});
-        assert_eq!(parse(&payload(window)).context_tokens, Some(100_000));
+        assert_eq!(parse_status_line(&payload(window)).context_tokens, Some(100_000));
     }
 
     #[test]
@@ -279,8 +279,8 @@ mod tests {
     #[test]
     fn a_text_without_end_is_not_kept_and_no_session_is_refused() {
         let long = payload(json!({"session_id": "s", "version": "x".repeat(1 << 20)}));
-        assert!(Value::from(draft(&long, Map::new()).payload).to_string().len() < 100);
-        assert!(draft(&Map::new(), Map::new()).into_record(EventId(1)).is_err());
+        assert!(Value::from(status_line_draft(&long, Map::new()).payload).to_string().len() < 100);
+        assert!(status_line_draft(&Map::new(), Map::new()).into_record(EventId(1)).is_err());
     }
 
     #[test]
@@ -311,8 +311,8 @@ mod tests {
         #[test]
         fn whatever_it_holds_it_is_read_and_keeping_changes_nothing(value in anything()) {
             if let Value::Object(whole) = value {
-                let kept = draft(&whole, Map::new()).payload;
-                prop_assert_eq!(parse(&kept), parse(&whole));
+                let kept = status_line_draft(&whole, Map::new()).payload;
+                prop_assert_eq!(parse_status_line(&kept), parse_status_line(&whole));
             }
         }
     }

@@ -115,7 +115,7 @@ impl Changes {
 
 fn hear(fleet: &mut Fleet, entry: &RegistryRecord, seq: u64) {
     let Some(content) = &entry.content else { return };
-    let Some(mut record) = from_registry::record(content, EventId(u128::from(seq))) else { return };
+    let Some(mut record) = from_registry::registry_record(content, EventId(u128::from(seq))) else { return };
     record.seq = seq;
     record.envelope.proc_start = Some("1".into());
     from_hook::stamp(&mut record, Timestamp::from_millis(entry.t_ms), fleet.now());

@@ -5,7 +5,7 @@ use flightdeck_core::log::subject::Subject;
 use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::Millis;
 use flightdeck_core::usage::amounts::CacheStatus;
-use flightdeck_core::usage::enrichment::{Fold, Summary, TranscriptFile};
+use flightdeck_core::usage::enrichment::{Summary, TranscriptFile, TranscriptFold};
 use flightdeck_core::usage::price::PriceTable;
 use flightdeck_core::usage::session_files::{AgentNote, SessionFiles};
 use flightdeck_core::view::sub_agents::SubAgentState;
@@ -15,7 +15,7 @@ use crate::registry::tell_all;
 use crate::script::{at_seconds, card, tell};
 
 fn summary(lines: &[Value]) -> Summary {
-    let mut fold = Fold::default();
+    let mut fold = TranscriptFold::default();
     lines.iter().for_each(|line| drop(fold.count_line(TranscriptFile::Main, line.to_string().as_bytes())));
     Summary::with_prices(fold.enrichment().clone(), PriceTable::shipped())
 }
@@ -56,7 +56,7 @@ fn note(agent_type: &str, finished: bool) -> AgentNote {
 
 /// Transcripts of two subagents that began at these seconds, with the client's notes.
 fn with_agents(agents: &[(&str, &str, bool)]) -> Summary {
-    let mut fold = Fold::default();
+    let mut fold = TranscriptFold::default();
     for (id, second, _) in agents {
         let line = |kind: &str, at: String| json!({"type": kind, "timestamp": at, "message": {"content": "please count"}});
         let first = line("user", at_seconds(second).to_string());

@@ -175,7 +175,7 @@ impl Play {
         let entry = json!({"pid": pid, "procStart": "1", "sessionId": session, "cwd": "/w/api", "status": status,
             "waitingFor": waiting_for, "statusUpdatedAt": self.clock.as_millis(), "startedAt": time(0).as_millis()});
         let Value::Object(entry) = entry else { unreachable!() };
-        self.apply(from_registry::record(&entry, EventId(1)).unwrap());
+        self.apply(from_registry::registry_record(&entry, EventId(1)).unwrap());
     }
 
     fn hook(&mut self, terminal: usize, name: &str, payload: Value) {
@@ -258,7 +258,7 @@ fn hook_record((session, name): (&str, &str), payload: Value, pid: u32, at: Time
 }
 
 fn gone_record(pid: u32, at: Timestamp) -> Record {
-    from_registry::process_gone(&"s".into(), pid, Some("1"), at, EventId(at.as_millis() as u128))
+    from_registry::process_gone_record(&"s".into(), pid, Some("1"), at, EventId(at.as_millis() as u128))
 }
 
 /// The asks that are open on a card, by their call.

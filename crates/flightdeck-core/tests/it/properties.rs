@@ -109,7 +109,7 @@ fn told_by_hooks(hooks: &[HookRecord], mishaps: &[Mishap]) -> Vec<(Timestamp, Re
 /// What the client's registry said meanwhile.
 fn told_by_registry(entries: &[RegistryRecord]) -> Vec<(Timestamp, Record)> {
     let heard = entries.iter().filter_map(|entry| {
-        let record = from_registry::record(entry.content.as_ref()?, EventId(0))?;
+        let record = from_registry::registry_record(entry.content.as_ref()?, EventId(0))?;
         Some((Timestamp::from_millis(entry.t_ms), record))
     });
     heard.collect()

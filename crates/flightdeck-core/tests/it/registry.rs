@@ -60,7 +60,7 @@ pub(crate) fn hear(fleet: &mut Fleet, when: &str, status: &str, rest: &[&str]) {
         entry[key] = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
     }
     let Value::Object(entry) = entry else { unreachable!() };
-    let mut record = from_registry::record(&entry, EventId(1)).unwrap();
+    let mut record = from_registry::registry_record(&entry, EventId(1)).unwrap();
     record.seq = fleet.last_seq() + 1;
     // Hooks of a script are named by their place in the log; no two events have one name.
     record.id = EventId(u128::from(record.seq) << 64);
@@ -70,7 +70,7 @@ pub(crate) fn hear(fleet: &mut Fleet, when: &str, status: &str, rest: &[&str]) {
 
 fn gone(fleet: &mut Fleet, when: &str, pid: &str) {
     let (pid, start) = pid.split_once('@').unwrap();
-    let mut record = from_registry::process_gone(
+    let mut record = from_registry::process_gone_record(
         &"s".into(),
         pid.parse().unwrap(),
         Some(start),
@@ -84,7 +84,7 @@ fn gone(fleet: &mut Fleet, when: &str, pid: &str) {
 
 fn hooks_seen(fleet: &mut Fleet, when: &str, how: &str) {
     let seen = HookPresence { present: how == "back", at_start: how == "gone_at_start" };
-    ours(fleet, when, hook_presence::record(seen, EventId(1)));
+    ours(fleet, when, hook_presence::hooks_seen_record(seen, EventId(1)));
 }
 
 fn mark(fleet: &mut Fleet, when: &str, mark: TurnMark, [prompt, next]: [Option<&str>; 2]) {
@@ -95,7 +95,7 @@ fn mark(fleet: &mut Fleet, when: &str, mark: TurnMark, [prompt, next]: [Option<&
         prompt_id: prompt.map(str::to_owned),
         next_prompt_id: next.map(str::to_owned),
     };
-    let record = from_transcript::turn_marked(&line, &"s".into(), EventId(1));
+    let record = from_transcript::turn_mark_record(&line, &"s".into(), EventId(1));
     if fleet.is_news(&Event::from_record(&record)) {
         ours(fleet, received, record);
     }

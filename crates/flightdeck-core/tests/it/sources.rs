@@ -6,7 +6,7 @@ use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::EventId;
 use flightdeck_core::log::{from_hook, from_transcript};
 use flightdeck_core::rules::FoldSettings;
-use flightdeck_core::usage::enrichment::{Fold, Summary, TranscriptFile};
+use flightdeck_core::usage::enrichment::{Summary, TranscriptFile, TranscriptFold};
 use flightdeck_core::usage::price::PriceTable;
 use serde_json::{Value, json};
 
@@ -15,11 +15,12 @@ use crate::script::{at_seconds, card, read, tell};
 
 /// The transcript of session `s` was read at one moment and its newest line is from another.
 fn grew(fleet: &mut Fleet, received: &str, written: &str) {
-    let mut record = from_transcript::record(&"s".into(), "/t/s.jsonl", at_seconds(written), EventId(1));
+    let mut record =
+        from_transcript::growth_record(&"s".into(), "/t/s.jsonl", at_seconds(written), EventId(1));
     record.seq = fleet.last_seq() + 1;
     from_hook::stamp(&mut record, at_seconds(received), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
-    let mut fold = Fold::default();
+    let mut fold = TranscriptFold::default();
     for line in [
         json!({"type": "user", "timestamp": at_seconds("0.5").to_string(), "cwd": "/w/api", "gitBranch": "main",
             "origin": {"kind": "human"}, "message": {"content": "fix it"}}),
@@ -136,7 +137,7 @@ fn a_transcript_is_a_sign_of_life_and_moves_no_session_that_other_sources_report
 fn only_growth_that_says_something_is_news() {
     let mut fleet = Fleet::new(FoldSettings::default());
     let is_news = |fleet: &Fleet, written: &str| {
-        fleet.is_news(&Event::from_record(&from_transcript::record(
+        fleet.is_news(&Event::from_record(&from_transcript::growth_record(
             &"s".into(),
             "/t/s.jsonl",
             at_seconds(written),

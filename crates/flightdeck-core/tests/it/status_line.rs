@@ -17,7 +17,7 @@ use crate::script::{self, at_seconds, tell};
 
 fn line(payload: Map<String, Value>, fired: Timestamp, received: Timestamp) -> Record {
     let env = Map::from_iter([("fired_at".to_owned(), json!(fired.to_string()))]);
-    let mut record = status_line::draft(&payload, env).into_record(EventId(1)).unwrap();
+    let mut record = status_line::status_line_draft(&payload, env).into_record(EventId(1)).unwrap();
     from_hook::stamp(&mut record, received, received);
     record
 }

@@ -105,7 +105,7 @@ mod tests {
 
     /// The core's own reduction, as serde_json writes it.
     fn as_the_core_keeps_it(payload: &Map<String, Value>) -> String {
-        Value::Object(status_line::draft(payload, Map::new()).payload).to_string()
+        Value::Object(status_line::status_line_draft(payload, Map::new()).payload).to_string()
     }
 
     fn check(payload: &Value, text: &str) {

@@ -240,7 +240,7 @@ fn seat_statuses(fleet: &Fleet) -> Vec<SeatStatus> {
             seat,
         }
     };
-    view::seats::seats(fleet).into_iter().map(status).collect()
+    view::seats::seat_cards(fleet).into_iter().map(status).collect()
 }
 
 impl Handle<DiscoverDirectives> for App {

@@ -11,7 +11,7 @@ use flightdeck_core::effort::{
 };
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::effort_facts::EffortFacts;
-use flightdeck_core::log::hook_question::question;
+use flightdeck_core::log::hook_question::hook_question;
 use flightdeck_core::log::record::{Record, Source};
 use flightdeck_core::wire::lenient::{borrowed_text, object};
 
@@ -97,7 +97,7 @@ impl App {
         if !self.engine.has_efforts() {
             return None;
         }
-        question(record, &self.registrar.command_for_agents())
+        hook_question(record, &self.registrar.command_for_agents())
     }
 
     /// What an effort says to the hook, if it is found in time. The event must have been acknowledged. `file` is the file that the call

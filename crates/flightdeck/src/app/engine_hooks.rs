@@ -195,7 +195,7 @@ impl App {
     async fn message_of(&self, hook: &ScriptHook) -> Result<Option<(MessageId, String)>, AppError> {
         let (session, event) = (hook.session_id.clone(), hook.id);
         let found = self.engine.read(move |fleet| {
-            let id = MessageId::new(format!("m-{}", fleet.applied(event)));
+            let id = MessageId::new(format!("m-{}", fleet.applied_instead_of(event)));
             let mut messages = fleet.effort_of_session(&session)?.messages.iter().rev();
             messages.find(|message| message.id == id).map(|m| (m.id.clone(), m.text.clone()))
         });
@@ -397,7 +397,7 @@ impl HandleHook<HookPermissionRequest> for App {
     ) -> Result<PermissionRequestReply, AppError> {
         let seat_status = self.seat_status(hook).await?;
         let event = hook.id;
-        let ask_id = AskId::from(self.engine.read(move |fleet| fleet.applied(event)).await?);
+        let ask_id = AskId::from(self.engine.read(move |fleet| fleet.applied_instead_of(event)).await?);
         let known = self.engine.find_ask(&ask_id).await?;
         Ok(PermissionRequestReply { seat_status, ask_id: known.map(|_| ask_id) })
     }

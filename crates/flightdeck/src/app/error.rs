@@ -1,7 +1,7 @@
 //! Why a use case failed: a code for programs, a message for people, and details that a program can act on.
 
 use flightdeck_core::approval::card::ResolutionCard;
-use flightdeck_core::approval::verdict::DoesNotFit;
+use flightdeck_core::approval::verdict::InvalidAnswer;
 use flightdeck_core::effort::EffortRefused;
 use flightdeck_core::ids::{AskId, AssignmentId, SessionId};
 use flightdeck_protocol::terminal::TerminalRefusal;
@@ -54,7 +54,7 @@ pub enum AskError {
     #[error("no hook waits for this answer: answer it in the terminal")]
     NotHeld,
     #[error("{0}")]
-    DoesNotFit(#[from] DoesNotFit),
+    DoesNotFit(#[from] InvalidAnswer),
     #[error("the answer is not understood: {0}")]
     Unreadable(String),
     #[error("the answer is not JSON: {0}")]

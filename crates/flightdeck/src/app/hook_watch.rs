@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flightdeck_core::log::hook_presence::{HookPresence, record};
+use flightdeck_core::log::hook_presence::{HookPresence, hooks_seen_record};
 
 use super::registration::{Presence, Registrar};
 use crate::clock;
@@ -66,7 +66,7 @@ async fn presence(registrar: &Arc<Registrar>) -> Presence {
 
 /// Appends what is news. False if the store refused.
 async fn report(engine: &EngineHandle, seen: HookPresence) -> bool {
-    let stored = engine.append_if_news(record(seen, clock::fresh_id())).await;
+    let stored = engine.append_if_news(hooks_seen_record(seen, clock::fresh_id())).await;
     if let Err(error) = &stored {
         tracing::warn!(%error, "could not store whether the hooks are registered; it is tried again");
     }

@@ -137,7 +137,8 @@ impl App {
     /// The client's settings changed: the registration and the real paths of directories are looked up again, once for an event that comes
     /// by two routes. Skills are read when an effort starts, so nothing of them is known. Returns whether a directory was known.
     async fn follow_config_change(&self, event: EventId) -> bool {
-        let is_second = self.engine.read(move |fleet| fleet.applied(event) != event).await.unwrap_or(false);
+        let is_second =
+            self.engine.read(move |fleet| fleet.applied_instead_of(event) != event).await.unwrap_or(false);
         if is_second {
             return false;
         }
@@ -160,7 +161,7 @@ impl App {
         payload: &Map<String, Value>,
         env: Map<String, Value>,
     ) -> Result<StatusLineReply, AppError> {
-        let record = status_line::draft(payload, env).into_record(clock::fresh_id());
+        let record = status_line::status_line_draft(payload, env).into_record(clock::fresh_id());
         let record = record.map_err(|error| AppError::Invalid(error.to_string()))?;
         let appended = self.engine.append_if_news(record).await?;
         Ok(StatusLineReply { seq: appended.first().map(|a| a.seq) })

@@ -7,7 +7,7 @@ use flightdeck_core::approval::policy::{PolicyRequest, PolicyRule, suggested_rul
 use flightdeck_core::ids::AskId;
 use flightdeck_core::log::approvals::ANSWERED;
 use flightdeck_core::log::record::Record;
-use flightdeck_core::view::policy_test::{PolicyReport, PolicyTest};
+use flightdeck_core::view::policy_dry_run::{PolicyDryRun, PolicyReport};
 use flightdeck_protocol::policy::{
     AddRule, GetPolicyHistory, PolicyEvent, PolicyHistory, PreviewRule, RuleAdded, RuleSuggestions,
     SuggestRules,
@@ -56,7 +56,7 @@ impl Handle<PreviewRule> for App {
     async fn handle(&self, request: PreviewRule) -> Result<AppReply<PolicyReport>, AppError> {
         let rule = PolicyRule::try_from(request.rule).map_err(AppError::Invalid)?;
         let present = self.config.current().policy.clone();
-        let mut test = PolicyTest::of_new_rule(present, rule, self.hold_rules_now());
+        let mut test = PolicyDryRun::of_new_rule(present, rule, self.hold_rules_now());
         let mut after = Some(0);
         while let Some(seq) = after {
             let page = self.policy_events(seq).await?;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::event::{PARKED, SEEN, UNPARKED};
 use flightdeck_core::log::record::Record;
-use flightdeck_core::usage::numbers::{Numbers, of_messages, of_status_lines, thinned};
+use flightdeck_core::usage::numbers::{Numbers, points_of_messages, points_of_status_lines, thinned_points};
 use flightdeck_core::view::card::Card;
 use flightdeck_core::view::explain::Explanation;
 use flightdeck_core::view::timeline::{EventPage, TimelineEvent};
@@ -102,12 +102,12 @@ impl Handle<GetNumbers> for App {
         let id = request.session_id;
         let usage = self.store.usage_of(vec![id.clone()]).await?;
         let counted = usage.into_iter().flat_map(|of| of.counted).collect();
-        let mut points = of_messages(counted, &self.prices_now());
+        let mut points = points_of_messages(counted, &self.prices_now());
         if points.is_empty() {
             self.check_session(&id).await?;
-            points = of_status_lines(&self.newest_events(&id).await?);
+            points = points_of_status_lines(&self.newest_events(&id).await?);
         }
-        Ok(Numbers { points: thinned(points) }.into())
+        Ok(Numbers { points: thinned_points(points) }.into())
     }
 }
 

@@ -12,7 +12,7 @@ use flightdeck_core::log::record::{EventId, Record, Source};
 use flightdeck_core::log::subject::Subject;
 use flightdeck_core::text::one_line;
 use flightdeck_core::time::Timestamp;
-use flightdeck_core::view::policy_test::{PolicyReport, PolicyRow, PolicyTest};
+use flightdeck_core::view::policy_dry_run::{PolicyDryRun, PolicyReport, PolicyRow};
 use flightdeck_protocol::policy::{GetPolicyHistory, PolicyEvent};
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -67,7 +67,7 @@ pub(super) fn run(args: &PolicyArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
         None => rules(&config.policy, paths, args.json, out)?,
         Some(PolicyCommand::Test(wanted)) => {
             let holds = config.hold_rules(config.hold_seconds());
-            let mut test = PolicyTest::new(config.policy, holds);
+            let mut test = PolicyDryRun::new(config.policy, holds);
             each_event(paths, wanted.since()?, |event| test.add(event))?;
             let report = test.report();
             if args.json { out.json(&report)? } else { draw_report(&report, out)? }

@@ -455,7 +455,7 @@ impl Engine {
             Input::Board(reply) => drop(reply.send(self.changes.snapshot())),
             Input::AllCards(reply) => drop(reply.send(self.all_cards())),
             Input::Card { id, reply } => drop(reply.send(self.card(&id))),
-            Input::Seats(reply) => drop(reply.send(view::seats::seats(&self.fleet))),
+            Input::Seats(reply) => drop(reply.send(view::seats::seat_cards(&self.fleet))),
             Input::OpenAssignments(reply) => drop(reply.send(self.open_assignments())),
             Input::Explain { id, reply } => drop(reply.send(self.fleet.get(&id).map(explain::explain))),
             Input::History { since, reply } => drop(reply.send(explain::history(&self.fleet, since))),

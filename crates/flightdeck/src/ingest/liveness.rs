@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use flightdeck_core::fleet::Occupant;
 use flightdeck_core::ids::SessionId;
-use flightdeck_core::log::from_registry::process_gone;
+use flightdeck_core::log::from_registry::process_gone_record;
 use tokio::sync::mpsc;
 
 use crate::clock;
@@ -100,7 +100,8 @@ fn watch_process(sink: &Sink, occupant: Occupant) {
 /// Appends the end of the process. The core knows whether the session had left it or ended before.
 async fn report_end(sink: Sink, occupant: Occupant) {
     let Occupant { session_id, pid, proc_start, .. } = &occupant;
-    let record = process_gone(session_id, *pid, proc_start.as_deref(), clock::now(), clock::fresh_id());
+    let record =
+        process_gone_record(session_id, *pid, proc_start.as_deref(), clock::now(), clock::fresh_id());
     while let Err(error) = sink.engine.append(vec![record.clone()]).await {
         if sink.engine.is_stopped() {
             return;

@@ -208,7 +208,7 @@ fn read(path: &Path) -> Option<Record> {
     }
     let entry: Map<String, Value> = serde_json::from_slice(&bytes).ok()?;
     let mut record = is_alive(&entry, process::start_time, process::exists)
-        .then(|| from_registry::record(&entry, clock::fresh_id()))??;
+        .then(|| from_registry::registry_record(&entry, clock::fresh_id()))??;
     // The process exists in this pid namespace.
     record.envelope.pid_ns = process::namespace();
     Some(record)

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use flightdeck_core::view::conversation::{ConversationPage, messages};
+use flightdeck_core::view::conversation::{ConversationPage, messages_of_line};
 
 use super::line_reader::open;
 
@@ -43,7 +43,7 @@ pub fn read_page(
     let mut newest_first = Vec::new();
     while newest_first.len() < limit.max(1) && end - lines.at < PAGE_BYTES_MAX {
         let Some(line) = lines.next()? else { break };
-        newest_first.extend(messages(&line, lines.at).into_iter().rev());
+        newest_first.extend(messages_of_line(&line, lines.at).into_iter().rev());
     }
     newest_first.reverse();
     let next_before = Some(lines.at).filter(|at| *at > 0);

@@ -127,7 +127,7 @@ fn is_bookkeeping(line: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use flightdeck_core::usage::enrichment::{Fold, TranscriptFile};
+    use flightdeck_core::usage::enrichment::{TranscriptFile, TranscriptFold};
     use serde_json::json;
 
     use super::*;
@@ -138,7 +138,7 @@ mod tests {
             let line = json!({"type": "assistant", "cwd": cwd, "message": {"id": "a", "model": model,
                 "usage": {"output_tokens": 1}}});
             let line = line.to_string();
-            let (mut fast, mut whole) = (FastScan::default(), Fold::default());
+            let (mut fast, mut whole) = (FastScan::default(), TranscriptFold::default());
             for _ in 0..2 {
                 fast.read_line(line.as_bytes());
                 whole.count_line(TranscriptFile::Main, line.as_bytes());

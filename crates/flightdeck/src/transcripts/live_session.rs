@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use flightdeck_core::usage::enrichment::{CountedMessage, Enrichment, Fold, TranscriptFile};
+use flightdeck_core::usage::enrichment::{CountedMessage, Enrichment, TranscriptFile, TranscriptFold};
 use flightdeck_core::usage::session_files::AgentNote;
 
 use super::agent_notes::AgentNotes;
@@ -23,7 +23,7 @@ const STEP_BYTES: u64 = 32 * 1024 * 1024;
 pub struct LiveSession {
     pub session_id: SessionId,
     pub main: PathBuf,
-    fold: Fold,
+    fold: TranscriptFold,
     files: BTreeMap<PathBuf, (AgentId, ReadPosition)>,
     /// The client's notes about its subagents.
     notes: AgentNotes,
@@ -46,13 +46,13 @@ impl LiveSession {
         let mut live = Self {
             session_id: session_id.to_owned(),
             main: main.to_owned(),
-            fold: Fold::default(),
+            fold: TranscriptFold::default(),
             files: BTreeMap::new(),
             notes: AgentNotes::default(),
             anew: known.is_none(),
         };
         if let (Some(known), Some(stored)) = (known, stored) {
-            live.fold = Fold::resume(known, stored.counted);
+            live.fold = TranscriptFold::resume(known, stored.counted);
             let place =
                 |f: &FileRead| ReadPosition { dev: f.dev, inode: f.inode, read_to: f.read_to, mark: f.mark };
             live.files =
@@ -118,7 +118,7 @@ impl LiveSession {
             session = %self.session_id,
             "a transcript was replaced; all transcripts of the session are read again"
         );
-        self.fold = Fold::default();
+        self.fold = TranscriptFold::default();
         self.files.clear();
         self.anew = true;
         self.step(reader)

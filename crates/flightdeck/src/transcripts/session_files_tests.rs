@@ -89,7 +89,7 @@ async fn registry_reports(daemon: &EngineWithTranscripts, session: &str, cwd: &s
     let now = clock::now().as_millis();
     let entry = json!({"pid": 1, "procStart": "1", "sessionId": session, "cwd": cwd, "startedAt": now,
         "status": "busy", "statusUpdatedAt": now});
-    let record = from_registry::record(entry.as_object().unwrap(), clock::fresh_id()).unwrap();
+    let record = from_registry::registry_record(entry.as_object().unwrap(), clock::fresh_id()).unwrap();
     daemon.engine.append(vec![record]).await.unwrap();
 }
 

@@ -3,7 +3,7 @@
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::limits::SESSION_ID_BYTES_MAX;
 use flightdeck_core::log::from_hook::stamp;
-use flightdeck_core::log::from_registry::record;
+use flightdeck_core::log::from_registry::registry_record;
 use flightdeck_core::log::record::EventId;
 use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::time::Timestamp;
@@ -36,7 +36,7 @@ fn registry() {
     let mut n = 0;
     fuzz("registry", captured, |input| {
         let Ok(entry) = serde_json::from_slice::<Map<String, Value>>(input) else { return };
-        let Some(mut record) = record(&entry, EventId::new(n, 2)) else { return };
+        let Some(mut record) = registry_record(&entry, EventId::new(n, 2)) else { return };
         n += 1;
         assert!(record.session_id().unwrap().len() <= SESSION_ID_BYTES_MAX);
         assert!(record.payload.keys().all(|key| NAMED.contains(&key.as_str())));

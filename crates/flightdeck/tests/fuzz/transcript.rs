@@ -1,13 +1,13 @@
 //! A line of a transcript: valid JSON is always read, both readers agree on the billed usage, and totals add up.
 
 use flightdeck_core::limits::{
-    CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX, MESSAGE_CHARS_MAX, MESSAGES_PER_LINE_MAX, QUEUE_MAX,
-    TODOS_MAX,
+    CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX, MESSAGE_CHARS_MAX, MESSAGES_PER_LINE_MAX,
+    QUEUED_PROMPTS_MAX, TODOS_MAX,
 };
 use flightdeck_core::time::Timestamp;
-use flightdeck_core::usage::enrichment::{Enrichment, Fold, Summary, TranscriptFile};
+use flightdeck_core::usage::enrichment::{Enrichment, Summary, TranscriptFile, TranscriptFold};
 use flightdeck_core::usage::price::PriceTable;
-use flightdeck_core::view::conversation::messages;
+use flightdeck_core::view::conversation::messages_of_line;
 use flightdeck_core::wire::billed_usage::billed_usage;
 use flightdeck_core::wire::transcript::{LineKind, TranscriptLine};
 use flightdeck_sim::corpus;
@@ -33,17 +33,17 @@ fn assert_bounded(known: &Enrichment) {
     assert!(chars(&known.last_answer) <= CARD_ANSWER_CHARS_MAX + 1);
     assert!(chars(&known.last_prompt) <= CARD_PROMPT_CHARS_MAX + 1);
     assert!(known.todos.len() <= TODOS_MAX);
-    assert!(known.queued_prompts(Timestamp::default()) as usize <= QUEUE_MAX);
+    assert!(known.queued_prompts(Timestamp::default()) as usize <= QUEUED_PROMPTS_MAX);
 }
 
 fn assert_messages_bounded(line: &[u8]) {
-    let said = messages(line, 0);
+    let said = messages_of_line(line, 0);
     assert!(said.len() <= MESSAGES_PER_LINE_MAX);
     assert!(said.iter().all(|m| !m.text.is_empty() && m.text.chars().count() <= MESSAGE_CHARS_MAX + 1));
 }
 
 /// Encodes and decodes the enrichment, as a restart does.
-fn assert_survives(session: &Fold) {
+fn assert_survives(session: &TranscriptFold) {
     let known = session.enrichment().clone();
     assert_bounded(&known);
     let text = serde_json::to_string(&known).unwrap();
@@ -51,9 +51,9 @@ fn assert_survives(session: &Fold) {
     drop(Summary::with_prices(known, PriceTable::shipped()));
 }
 
-fn assert_all_survive(session: &Fold, lot: &mut Vec<(Vec<u8>, TranscriptFile<'static>)>) {
+fn assert_all_survive(session: &TranscriptFold, lot: &mut Vec<(Vec<u8>, TranscriptFile<'static>)>) {
     let alone = |line: &[u8], from: &TranscriptFile<'_>| {
-        let mut session = Fold::default();
+        let mut session = TranscriptFold::default();
         session.count_line(*from, line);
         assert_survives(&session);
     };
@@ -62,7 +62,7 @@ fn assert_all_survive(session: &Fold, lot: &mut Vec<(Vec<u8>, TranscriptFile<'st
 
 #[test]
 fn transcript() {
-    let mut session = Fold::default();
+    let mut session = TranscriptFold::default();
     let mut lines = 0;
     let mut lot = Vec::new();
     fuzz("transcript", captured(), |line| {
@@ -82,7 +82,7 @@ fn transcript() {
             assert_all_survive(&session, &mut lot);
         }
         if lines % 4096 == 0 {
-            session = Fold::default();
+            session = TranscriptFold::default();
         }
     });
     check("transcript", &[], || assert_all_survive(&session, &mut lot));

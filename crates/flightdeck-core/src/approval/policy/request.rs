@@ -55,7 +55,7 @@ impl<'a> PolicyRequest<'a> {
             tool,
             text,
             project: project(project_dir, payload),
-            caution: input.and_then(caution::of_input),
+            caution: input.and_then(caution::caution_of_input),
             is_command: field == Some("command"),
             is_path: matches!(field, Some("file_path" | "notebook_path")),
             is_unclear: payload.contains_key(clip::MARK)

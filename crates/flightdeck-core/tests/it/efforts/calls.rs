@@ -66,7 +66,7 @@ fn a_verdict_that_is_asked_late_is_about_its_own_call() {
         let payload = bash(&format!("t{n}"), "ls");
         case.hook("s", "PreToolUse", payload.clone());
         if n == 9 {
-            ninth = question(case.log.last().unwrap(), "flightdeck");
+            ninth = hook_question(case.log.last().unwrap(), "flightdeck");
         }
     }
     assert_eq!(denied(case.fleet.judge(&ninth.unwrap())), None);

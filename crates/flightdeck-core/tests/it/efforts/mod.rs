@@ -16,7 +16,7 @@ use flightdeck_core::ids::{EffortId, SeatName};
 use flightdeck_core::limits::{EFFORT_ENDED_WINDOWS_MAX, INJECTION_CHARS_MAX};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook::stamp;
-use flightdeck_core::log::hook_question::question;
+use flightdeck_core::log::hook_question::hook_question;
 use flightdeck_core::log::record::{EventId, Record, Source};
 use flightdeck_core::log::subject::Subject;
 use flightdeck_core::rules::FoldSettings;
@@ -104,7 +104,7 @@ impl Case {
         let n = self.log.len() as u64 + 1;
         let mut hook = record(payload, env, n, at_seconds(&self.seconds.to_string()), self.fleet.now());
         edit(&mut hook);
-        let question = question(&hook, "flightdeck");
+        let question = hook_question(&hook, "flightdeck");
         self.append(hook);
         self.fleet.judge(&question?)
     }

@@ -88,7 +88,7 @@ fn a_reply_that_carries_nothing_gives_nothing() {
     case.on(&id, EffortChange::InjectionAdded { text: "the key moved".into() }).unwrap();
     case.on(&id, EffortChange::DirectivesFound { files: vec!["/w/api/AGENTS.md".into()] }).unwrap();
     case.hook("s", "UserPromptSubmit", json!({"prompt": "go"}));
-    let mut asked = question(case.log.last().unwrap(), "flightdeck").unwrap();
+    let mut asked = hook_question(case.log.last().unwrap(), "flightdeck").unwrap();
     assert!(case.fleet.judge(&asked).unwrap().given.is_worth_noting());
     asked.carries = Carries::NOTHING;
     let judged = case.fleet.judge(&asked).unwrap();
@@ -111,7 +111,7 @@ fn a_message_that_a_reply_cannot_carry_is_given_with_a_later_hook() {
     }
     let call = |case: &mut Case, id: &str| {
         case.call("s", id);
-        let mut asked = question(case.log.last().unwrap(), "flightdeck").unwrap();
+        let mut asked = hook_question(case.log.last().unwrap(), "flightdeck").unwrap();
         asked.carries = Carries::NOTHING;
         let judged = case.fleet.judge(&asked).unwrap();
         judged.before_reply.clone().into_iter().for_each(|given| case.written_given(given));
@@ -135,7 +135,7 @@ fn a_message_that_a_reply_cannot_carry_is_given_with_a_later_hook() {
     let mut by_subagent = bash("t3", "ls");
     by_subagent["agent_id"] = json!("a");
     case.hook("s", "PreToolUse", by_subagent);
-    let mut asked = question(case.log.last().unwrap(), "flightdeck").unwrap();
+    let mut asked = hook_question(case.log.last().unwrap(), "flightdeck").unwrap();
     asked.carries = Carries::NOTHING;
     let judged = case.fleet.judge(&asked).unwrap();
     case.written_given(judged.before_reply.unwrap());

@@ -135,7 +135,7 @@ fn the_second_of_two_twins_is_answered_with_the_first() {
     case.hook_with("s", "PostToolUseFailure", failed, json!({}), |record| record.envelope.rpc = true);
     let second = case.log.last().unwrap().id;
     assert_ne!(first, second);
-    assert_eq!((case.fleet.applied(second), case.fleet.applied(first)), (first, first));
+    assert_eq!((case.fleet.applied_instead_of(second), case.fleet.applied_instead_of(first)), (first, first));
 }
 
 #[test]

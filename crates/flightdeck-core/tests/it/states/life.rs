@@ -147,10 +147,12 @@ fn the_overview_tells_of_sessions_that_left_the_board_and_nothing_of_what_was_fo
     );
     let _ = fleet.tick(at_seconds("20") + FoldSettings::default().done_keeps);
     assert!(fleet.get(&"s".into()).is_none());
-    let rows = flightdeck_core::view::fleet_history::history(&fleet, at_seconds("5")).sessions;
+    let rows = flightdeck_core::view::fleet_history::fleet_history(&fleet, at_seconds("5")).sessions;
     let spans: Vec<_> = rows[0].spans.iter().map(|s| (s.from, s.to, s.label.as_str())).collect();
     assert_eq!(spans[0], (at_seconds("0"), Some(at_seconds("10")), "Working"));
     assert_eq!(spans.last().unwrap().1, Some(at_seconds("20")));
     // A look at a later stretch leaves it out.
-    assert!(flightdeck_core::view::fleet_history::history(&fleet, at_seconds("21")).sessions.is_empty());
+    assert!(
+        flightdeck_core::view::fleet_history::fleet_history(&fleet, at_seconds("21")).sessions.is_empty()
+    );
 }

@@ -9,7 +9,7 @@ use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook;
 use flightdeck_core::log::record::EventId;
 use flightdeck_core::rules::FoldSettings;
-use flightdeck_core::usage::enrichment::{Fold, Summary, TranscriptFile};
+use flightdeck_core::usage::enrichment::{Summary, TranscriptFile, TranscriptFold};
 use flightdeck_core::usage::price::PriceTable;
 use flightdeck_core::view;
 
@@ -367,7 +367,7 @@ fn the_background_commands_of_one_terminal_are_not_taken_for_those_of_another() 
         serde_json::json!({"type": "queue-operation", "operation": "enqueue", "timestamp": at_seconds("7").to_string(),
             "content": format!("<task-notification>\n<task-id>{id}</task-id>\n<status>completed</status>")})
     };
-    let mut fold = Fold::default();
+    let mut fold = TranscriptFold::default();
     for id in ["b2", "b3"] {
         fold.count_line(TranscriptFile::Main, ended(id).to_string().as_bytes());
     }

@@ -5,7 +5,7 @@ use flightdeck_core::ids::HostId;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::view;
-use flightdeck_core::view::seats::seats;
+use flightdeck_core::view::seats::seat_cards;
 use serde_json::json;
 
 use crate::registry::tell_all;
@@ -21,7 +21,7 @@ fn seated(script: &str) -> (Vec<String>, usize) {
         format!("{} {} {pane}{free}", seat.chosen_by.as_str(), seat.session_id)
     };
     let live = view::board(&fleet).iter().filter(|card| card.ended_at.is_none()).count();
-    (seats(&fleet).iter().map(seat).collect(), live)
+    (seat_cards(&fleet).iter().map(seat).collect(), live)
 }
 
 #[track_caller]
@@ -193,7 +193,8 @@ fn the_same_name_on_another_host_is_another_seat() {
         start.host = host;
         fleet.apply(&Event::from_record(&start));
     }
-    let of: Vec<_> = seats(&fleet).iter().map(|seat| (seat.session_id.to_string(), seat.occupied)).collect();
+    let of: Vec<_> =
+        seat_cards(&fleet).iter().map(|seat| (seat.session_id.to_string(), seat.occupied)).collect();
     assert_eq!(of, [("s".to_owned(), true), ("t@build-1".to_owned(), true)]);
 }
 

@@ -23,7 +23,7 @@ pub struct PolicyRow {
     pub name: String,
     pub decision: Option<Decision>,
     pub count: u64,
-    /// The first few different ones.
+    /// The first few requests that differ from each other.
     pub examples: Vec<String>,
 }
 
@@ -45,21 +45,21 @@ pub struct PolicyReport {
 
 /// Counts what a policy would have answered.
 #[derive(Debug)]
-pub struct PolicyTest {
+pub struct PolicyDryRun {
     policy: Policy,
-    /// Requests that this policy treats the same are not counted.
+    /// The policy without the new rule. Requests that both policies treat the same are not counted.
     present: Option<Policy>,
     holds: HoldRules,
     report: PolicyReport,
 }
 
-impl PolicyTest {
+impl PolicyDryRun {
     pub fn new(policy: Policy, holds: HoldRules) -> Self {
         let report = PolicyReport { enabled: policy.enabled, ..PolicyReport::default() };
         Self { policy, present: None, holds, report }
     }
 
-    /// Counts only what one more rule changes.
+    /// A dry run that counts only the requests for which one more rule changes the result.
     pub fn of_new_rule(present: Policy, rule: PolicyRule, holds: HoldRules) -> Self {
         let mut policy = present.clone();
         policy.rules.push(rule);
