@@ -55,7 +55,7 @@ fn stale_files() -> Result<Vec<Stale>> {
         (PathBuf::from("docs/events.md"), events_doc::events_doc()),
         (PathBuf::from(ARCHITECTURE), architecture()?),
     ];
-    let types = typescript::files().into_iter();
+    let types = typescript::type_files().into_iter();
     wanted.extend(types.map(|file| (Path::new(TYPES).join(file.name), file.text)));
     let orphans = orphans(&wanted)?;
     let differs =

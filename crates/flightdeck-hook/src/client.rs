@@ -32,8 +32,8 @@ pub(crate) fn variables(env: impl Fn(&str) -> Option<OsString>) -> Vec<(&'static
     set
 }
 
-/// The client's process: `CLAUDE_PID`, else the nearest ancestor that is not a shell. The second part is missing where the
-/// kernel does not provide it.
+/// The client's pid and start time. The pid is `CLAUDE_PID`, or else that of the nearest ancestor that is not a shell. The start
+/// time is missing where the kernel does not provide it.
 pub(crate) fn process(claude_pid: Option<&str>) -> Option<(u32, Option<Stat>)> {
     let named = claude_pid.and_then(|pid| pid.trim().parse().ok()).filter(|pid| *pid > 0);
     match named {

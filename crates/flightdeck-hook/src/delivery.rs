@@ -20,7 +20,7 @@ pub(crate) enum Delivery {
     Acknowledged,
     /// Acknowledged with a verdict, which is printed.
     Answered(Verdict),
-    /// The daemon found that the payload is not an event: it would refuse it again.
+    /// The payload is not an event: the daemon would refuse it again.
     Refused,
     /// No daemon, no reply in time, or the daemon could not store the event.
     Failed,
@@ -30,7 +30,7 @@ pub(crate) enum Delivery {
 #[derive(Debug)]
 pub(crate) struct Verdict {
     pub(crate) json: Vec<u8>,
-    /// The daemon that waits until the verdict is printed. A person's answer is not confirmed.
+    /// The connection to the daemon, if it waits until the verdict is printed. For a person's answer it does not wait.
     daemon: Option<Connection>,
 }
 
@@ -38,14 +38,15 @@ impl Verdict {
     /// Tells the daemon that the client has the verdict: without that, the daemon gives its texts again.
     pub(crate) fn confirm_printed(&self) {
         let Some(daemon) = &self.daemon else { return };
-        // If it is lost, the agent gets the texts twice.
+        // If the confirmation is lost, the agent gets the texts twice.
         let _ = rustix::net::send(&daemon.socket, PRINTED, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
     }
 }
 
-/// Confirms a verdict.
+/// The line that confirms a verdict.
 const PRINTED: &[u8] = b"{\"printed\":true}\n";
 
+/// Sends an event to the daemon, and waits for its reply and, if the event is held, for the verdict.
 pub(crate) fn deliver(socket: &Path, frame: &[u8], ack_within: Duration) -> Delivery {
     let deadline = Instant::now() + ack_within;
     let Some(mut daemon) = Connection::open(socket, ack_within) else { return Delivery::Failed };
@@ -68,13 +69,13 @@ pub(crate) fn deliver(socket: &Path, frame: &[u8], ack_within: Duration) -> Deli
     }
 }
 
-/// Sends lines, and returns the last of the lines that answer them. Each of `within` is the time from now in which one reply must be there.
-/// `None` if one is late or the daemon is gone. `flightdeck rpc` asks so for a client that waits.
-pub fn exchange(socket: &Path, lines: &[u8], within: &[Duration]) -> Option<Vec<u8>> {
+/// Sends lines to the daemon and returns the last reply. `within` has one time limit for each reply, counted from now. Returns `None`
+/// if a reply is late or the daemon is gone. For `flightdeck rpc`, when a client waits for its output.
+pub fn exchange_lines(socket: &Path, lines: &[u8], within: &[Duration]) -> Option<Vec<u8>> {
     let begun = Instant::now();
     let first = *within.first()?;
     let mut daemon = Connection::open(socket, first)?;
-    // The reply decides, not the write, as above.
+    // The reply decides, not the write: see `deliver`.
     let _ = daemon.send(lines, begun + first);
     let mut reply = None;
     for within in within {
@@ -116,7 +117,7 @@ enum Held {
 #[derive(Debug)]
 struct Connection {
     socket: OwnedFd,
-    /// Received and not yet returned as a line.
+    /// Bytes that were received and not yet returned as a line.
     received: Vec<u8>,
 }
 
@@ -199,7 +200,7 @@ mod tests {
     use super::*;
     use crate::limits::ACK_WITHIN;
 
-    /// Another process may take the processor while a hook waits. A hook that waits longer by itself does so each time.
+    /// How often a wait is measured: another process may take the processor meanwhile, and that does not happen each time.
     const TRIES: usize = 50;
     /// Time to notice that the wait is over.
     const NOTICED_WITHIN: Duration = Duration::from_millis(5);
@@ -243,7 +244,7 @@ mod tests {
         let socket = home.path().join("slow.sock");
         let listener = UnixListener::bind(&socket).unwrap();
         let long = Duration::from_secs(60);
-        let asks = |within: &[Duration]| exchange(&socket, b"one\ntwo\n", within);
+        let asks = |within: &[Duration]| exchange_lines(&socket, b"one\ntwo\n", within);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 use std::io::Write;

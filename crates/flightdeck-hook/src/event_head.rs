@@ -3,7 +3,8 @@
 use crate::json::{Scanner, is_named, unescaped, write_string};
 use crate::limits::HEAD_TEXT_BYTES_MAX;
 
-/// Session, event and place. `agent_id` and the tool call too, or a subagent's call would be taken for its parent's.
+/// The fields that are kept: session, event and place. Also the agent and the tool call: without them a subagent's call would count
+/// as a call of its parent.
 const WANTED: [&str; 10] = [
     "session_id",
     "hook_event_name",
@@ -17,16 +18,16 @@ const WANTED: [&str; 10] = [
     "tool_use_id",
 ];
 
-/// In the order of the payload.
+/// The wanted fields that were found, in the order of the payload.
 type Picked = Vec<(&'static str, String)>;
 
 /// The event as JSON without its large parts, marked `truncated`. `None` if session or event are not among the bytes.
 pub(crate) fn truncated_event(beginning: &[u8]) -> Option<Vec<u8>> {
     let mut picked = Picked::new();
-    // Ends where the beginning ends: the fields found until then are used.
+    // Stops where the bytes end. The fields found until then are used.
     let _ = pick_all(beginning, &mut picked);
     let has = |wanted: &str| picked.iter().any(|(name, _)| *name == wanted);
-    (has("session_id") && has("hook_event_name")).then(|| written(&picked))
+    (has("session_id") && has("hook_event_name")).then(|| event_json(&picked))
 }
 
 fn pick_all(beginning: &[u8], picked: &mut Picked) -> Option<()> {
@@ -59,7 +60,7 @@ fn keep_if_wanted(key: &[u8], string: &[u8], picked: &mut Picked) {
     }
 }
 
-fn written(picked: &Picked) -> Vec<u8> {
+fn event_json(picked: &Picked) -> Vec<u8> {
     let mut out = vec![b'{'];
     for (name, text) in picked {
         write_string(&mut out, name);

@@ -14,7 +14,7 @@ const OPENING: &[u8] = br#"{"cmd":"hook","args":"#;
 pub(crate) struct Frame(Vec<u8>);
 
 impl Frame {
-    /// `None` if there is no event on stdin.
+    /// Reads the event on stdin into a frame. `None` if there is no event.
     pub(crate) fn from_stdin(stamp: &Stamp, hold_s: Option<u32>, waits: bool) -> Option<Self> {
         let mut buffer = Vec::with_capacity(OPENING.len() + STDIN_CHUNK_BYTES);
         buffer.extend_from_slice(OPENING);
@@ -47,7 +47,7 @@ impl Frame {
                 self.0.extend_from_slice(&event);
                 return Some(());
             }
-            // The client did not close stdin. If it had written the whole event, the event counts.
+            // The client did not close stdin. The event counts if it is complete.
             Body::Stalled => is_whole(payload).then_some(())?,
         }
         let len = payload.trim_ascii_end().len();

@@ -34,14 +34,14 @@ impl<'a> Scanner<'a> {
         (self.next()? == byte).then_some(())
     }
 
-    /// The key of an object's member, as it is written between its quotes.
+    /// The key of the next member of an object, as it is written between its quotes.
     pub(crate) fn key(&mut self) -> Option<&'a [u8]> {
         let key = self.string()?;
         self.expect(b':')?;
         Some(key)
     }
 
-    /// A string as it is written between its quotes.
+    /// The next string, as it is written between its quotes.
     pub(crate) fn string(&mut self) -> Option<&'a [u8]> {
         self.expect(b'"')?;
         let start = self.at;

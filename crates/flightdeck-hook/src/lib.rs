@@ -22,5 +22,5 @@ pub mod status_line;
 mod stdin;
 
 pub use client::CLIENT_VARIABLES;
-pub use delivery::{exchange, is_plain_acknowledgement};
+pub use delivery::{exchange_lines, is_plain_acknowledgement};
 pub use limits::{ACK_WITHIN, HOOK_BODY_BYTES_MAX, STATUS_LINE_TEXT_BYTES_MAX};

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 /// Largest payload that is delivered whole. The daemon has the same bound; a larger one is sent without its large parts.
 pub const HOOK_BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Longest text kept of a status line: the length of the longest path.
+/// Longest text of a status line that is kept: as long as the longest path.
 pub const STATUS_LINE_TEXT_BYTES_MAX: usize = 4096;
 
 /// The client writes the payload at once. Silence this long means that it hangs, or that a person typed `flightdeck hook`.
 pub(crate) const STDIN_SILENCE: Duration = Duration::from_secs(2);
-/// All of stdin, so that a writer of one byte a second does not keep the hook for ever. 64 MB take a tenth of this.
+/// Longest time for all of stdin, so that a writer of one byte a second does not keep the hook for ever. 64 MB take a tenth of it.
 pub(crate) const STDIN_TOTAL: Duration = Duration::from_secs(3);
 /// Bytes asked for in one read: a pipe holds 64 KB. An ordinary event touches only the first pages of the buffer.
 pub(crate) const STDIN_CHUNK_BYTES: usize = 64 * 1024;
@@ -35,10 +35,10 @@ pub(crate) const HOLD_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 pub(crate) const REPLY_BYTES_MAX: usize = HOOK_BODY_BYTES_MAX;
 /// Free space for the next part of a reply. Most replies are shorter than this; the buffer grows by doubling.
 pub(crate) const REPLY_ROOM_BYTES_MIN: usize = 256;
-/// Longest environment variable that is sent: the length of the longest path.
+/// Longest environment variable that is sent: as long as the longest path.
 pub(crate) const VARIABLE_BYTES_MAX: usize = 4096;
-/// Longest text kept of a payload that was too large.
+/// Longest text that is kept of a payload which is too large to send.
 pub(crate) const HEAD_TEXT_BYTES_MAX: usize = 4096;
-/// Shells and wrappers between the client and the hook: usually one.
+/// Most shells and wrappers between the client and its hook; usually there is one.
 #[cfg(target_os = "linux")]
 pub(crate) const ANCESTORS_MAX: usize = 16;

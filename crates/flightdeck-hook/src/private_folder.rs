@@ -23,7 +23,7 @@ pub fn open(path: &Path) -> io::Result<OwnedFd> {
     if !is_ours(&stat) {
         return Err(not_ours(path));
     }
-    if FileType::from_raw_mode(link.st_mode) == FileType::Symlink && is_open(&stat) {
+    if FileType::from_raw_mode(link.st_mode) == FileType::Symlink && others_may_write(&stat) {
         let why =
             format!("{} leads to a folder that other users may write to: make it private", path.display());
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
@@ -32,12 +32,12 @@ pub fn open(path: &Path) -> io::Result<OwnedFd> {
     Ok(folder)
 }
 
-fn is_open(stat: &Stat) -> bool {
+fn others_may_write(stat: &Stat) -> bool {
     Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH)
 }
 
 fn close_to_others(folder: &OwnedFd, stat: &Stat, path: &Path) -> io::Result<()> {
-    if !is_open(stat) {
+    if !others_may_write(stat) {
         return Ok(());
     }
     let mode = Mode::from_raw_mode(stat.st_mode) - Mode::WGRP - Mode::WOTH;
@@ -50,7 +50,7 @@ fn close_to_others(folder: &OwnedFd, stat: &Stat, path: &Path) -> io::Result<()>
     })
 }
 
-/// As [`open`], and creates a missing folder (0700). Its parent must exist and belong to this user: a removed home stays
+/// Like [`open`], but creates a missing folder (0700). Its parent must exist and belong to this user: a removed home stays
 /// removed, and a hook that root runs leaves nothing in a user's home that the user cannot use.
 pub fn open_or_create(path: &Path) -> io::Result<OwnedFd> {
     match open(path) {

@@ -2,7 +2,7 @@
 //!
 //! Linux reads `/proc`. Elsewhere every result is `None`.
 
-/// One reading of `/proc/<pid>/stat`, so that its facts belong to the same process.
+/// Facts of a process. All are from one reading of `/proc/<pid>/stat`, so that they belong to the same process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stat {
     /// The kernel's name for the program, at most 15 bytes.

@@ -7,16 +7,16 @@ use crate::json::{is_whole, member};
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct DaemonReply {
     pub(crate) ok: bool,
-    /// The daemon found that the payload is not an event: it would refuse it again.
+    /// The payload is not an event: the daemon would refuse it again.
     pub(crate) is_invalid: bool,
     /// How long the daemon holds this hook for a person's answer.
     pub(crate) hold: Option<Duration>,
-    /// As the daemon spelled it.
+    /// The bytes of the verdict, as the daemon wrote them.
     pub(crate) verdict: Option<Vec<u8>>,
 }
 
 impl DaemonReply {
-    /// `None` if it is not a reply.
+    /// Reads a line of the daemon. `None` if the line is not a reply.
     pub(crate) fn parse(line: &[u8]) -> Option<Self> {
         if !is_whole(line) {
             return None;
@@ -48,7 +48,7 @@ impl DaemonReply {
     }
 }
 
-/// A member that is there and is not `null`.
+/// The value of a member, unless the value is `null`.
 fn present<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
     member(object, name).filter(|value| *value != b"null")
 }

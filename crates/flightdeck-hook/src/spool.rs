@@ -42,20 +42,21 @@ impl SpoolFile {
     }
 }
 
+/// How many files the spool may have, how large they may be together, and how old each may be.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds {
+pub struct SpoolBounds {
     pub files: usize,
     pub bytes: u64,
     pub age: Duration,
 }
 
-impl Default for Bounds {
+impl Default for SpoolBounds {
     fn default() -> Self {
         Self { files: SPOOL_FILES_MAX, bytes: SPOOL_BYTES_MAX, age: SPOOL_AGE_MAX }
     }
 }
 
-impl Bounds {
+impl SpoolBounds {
     fn is_too_old(&self, fired_ns: u64, now_ms: u64) -> bool {
         u128::from(now_ms.saturating_sub(millis(fired_ns))) > self.age.as_millis()
     }
@@ -104,7 +105,7 @@ pub fn list(dir: &Path) -> io::Result<Vec<SpoolFile>> {
     }
 }
 
-/// As [`list`], of a folder that is open already.
+/// Like [`list`], for a folder that is already open.
 pub fn list_open(folder: &OwnedFd, dir: &Path) -> io::Result<Vec<SpoolFile>> {
     let mut files = Vec::new();
     for entry in rustix::fs::Dir::read_from(folder)? {
@@ -136,7 +137,7 @@ pub fn remove(files: &[SpoolFile]) -> io::Result<()> {
 
 /// Drops the oldest events over the bounds, counts them, and deletes temporary files of killed hooks. Returns how many events
 /// it dropped. Does nothing while another process does the same.
-pub fn enforce_bounds(dir: &Path, now_ms: u64, bounds: Bounds) -> io::Result<u64> {
+pub fn enforce_bounds(dir: &Path, now_ms: u64, bounds: SpoolBounds) -> io::Result<u64> {
     let folder = private_folder::open(dir)?;
     let Some(counter) = lock(&folder)? else { return Ok(0) };
     clear_temps(&folder, now_ms)?;
@@ -149,9 +150,9 @@ pub fn enforce_bounds(dir: &Path, now_ms: u64, bounds: Bounds) -> io::Result<u64
     Ok(surplus as u64)
 }
 
-/// As [`enforce_bounds`] without a stat for each file, for a hook that the client waits for: drops events that are too many or
-/// too old by their names. The bound of bytes is not checked.
-pub fn enforce_count_and_age(dir: &Path, now_ms: u64, bounds: Bounds) -> io::Result<u64> {
+/// Like [`enforce_bounds`], but only by the names of the files: the number and the age of events count, their bytes do not. A hook that
+/// the client waits for has no time for a stat of each file.
+pub fn enforce_count_and_age(dir: &Path, now_ms: u64, bounds: SpoolBounds) -> io::Result<u64> {
     let folder = private_folder::open(dir)?;
     let Some(counter) = lock(&folder)? else { return Ok(0) };
     let mut names = Vec::new();
@@ -165,10 +166,10 @@ pub fn enforce_count_and_age(dir: &Path, now_ms: u64, bounds: Bounds) -> io::Res
     }
     names.sort_unstable();
     let surplus = too_many.max(names.partition_point(is_old));
-    let remove = |name: &(u64, u128)| {
+    let remove_named = |name: &(u64, u128)| {
         rustix::fs::unlinkat(&folder, file_name(name.0, name.1), AtFlags::empty()).is_ok()
     };
-    let dropped = names[..surplus].iter().filter(|name| remove(name)).count() as u64;
+    let dropped = names[..surplus].iter().filter(|name| remove_named(name)).count() as u64;
     add_to_count(&counter.0, dropped)?;
     Ok(dropped)
 }

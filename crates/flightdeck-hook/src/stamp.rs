@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Given to an event once, by the hook: a resend carries the same stamp.
+/// The time and the id of an event. The hook gives them once: an event that is sent again has the same stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// Nanoseconds since 1970 by the hook's clock.

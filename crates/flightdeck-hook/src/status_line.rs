@@ -102,7 +102,7 @@ impl StatusLineOptions {
 
     fn send(&self, payload: &[u8], stamp: &Stamp) -> Option<()> {
         let paths = Paths::resolve(self.home.as_deref(), |name| std::env::var_os(name)).ok()?;
-        // Reduced already here, so that it always fits into the socket at once.
+        // Reduced before it is sent, so that it always fits into the socket at once.
         let frame = Frame::new("statusline", &kept_fields(payload)?, stamp);
         send_without_reply(&paths.socket(), frame.as_bytes())
     }

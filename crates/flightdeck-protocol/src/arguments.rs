@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use serde_json::Value;
 
-/// A flag: `true`, or any text or number but `0` and `false`.
+/// Reads a flag. It is set by `true`, and by every text and number except `0` and `false`.
 pub fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     match Option::<Value>::deserialize(from)? {
         None | Some(Value::Null) => Ok(false),

@@ -80,7 +80,7 @@ pub struct Digest {
     pub completed: Vec<AssignmentCard>,
 }
 
-/// An assignment counts where it was completed; an open one counts now.
+/// Numbers of assignments. A completed assignment counts at the time of its completion, an open one at the present.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct DigestSums {

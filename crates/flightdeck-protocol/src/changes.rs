@@ -1,4 +1,4 @@
-//! What viewers are sent: the events of the SSE stream and the frames of a subscription.
+//! What the daemon sends to viewers: the events of the SSE stream and the frames of a subscription.
 
 use flightdeck_core::approval::card::AskCard;
 use flightdeck_core::ids::SessionId;
@@ -14,7 +14,7 @@ use crate::sessions::Snapshot;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Subscribe {
-    /// The id of the last change the viewer has: it is sent what it missed, or `gap` and a snapshot.
+    /// The id of the last change that the viewer has. The daemon sends the changes after it, or `gap` and a snapshot.
     #[serde(alias = "lastEventId", skip_serializing_if = "Option::is_none")]
     pub last_event_id: Option<String>,
 }
@@ -113,51 +113,51 @@ pub enum Change {
 }
 
 #[derive(Deserialize)]
-struct OfSession {
+struct SessionData {
     session: Box<Card>,
 }
 
 #[derive(Deserialize)]
-struct OfAsk {
+struct AskData {
     ask: Box<AskCard>,
 }
 
 #[derive(Deserialize)]
-struct OfAssignment {
+struct AssignmentData {
     assignment: Box<AssignmentCard>,
 }
 
 #[derive(Deserialize)]
-struct OfEffort {
+struct EffortData {
     effort: Box<EffortCard>,
 }
 
 #[derive(Deserialize)]
-struct OfId {
+struct IdData {
     id: SessionId,
 }
 
 impl Change {
     /// From the name and the JSON of an SSE event or a frame.
     pub fn read(event: &str, data: &str) -> serde_json::Result<Self> {
-        let session = || serde_json::from_str(data).map(|change: OfSession| change.session);
-        let ask = || serde_json::from_str(data).map(|change: OfAsk| change.ask);
+        let session = || serde_json::from_str(data).map(|change: SessionData| change.session);
+        let ask = || serde_json::from_str(data).map(|change: AskData| change.ask);
         Ok(match ChangeName::parse(event) {
             Some(ChangeName::Snapshot) => Self::Snapshot(serde_json::from_str(data)?),
             Some(ChangeName::SessionDiscovered) => Self::SessionDiscovered { session: session()? },
             Some(ChangeName::SessionUpdated) => Self::SessionUpdated { session: session()? },
             Some(ChangeName::SessionCompleted) => Self::SessionCompleted { session: session()? },
             Some(ChangeName::SessionRemoved) => {
-                Self::SessionRemoved { id: serde_json::from_str::<OfId>(data)?.id }
+                Self::SessionRemoved { id: serde_json::from_str::<IdData>(data)?.id }
             }
             Some(ChangeName::AskOpened) => Self::AskOpened { ask: ask()? },
             Some(ChangeName::AskClosed) => Self::AskClosed { ask: ask()? },
             Some(ChangeName::AssignmentUpdated) => {
-                let change: OfAssignment = serde_json::from_str(data)?;
+                let change: AssignmentData = serde_json::from_str(data)?;
                 Self::AssignmentUpdated { assignment: change.assignment }
             }
             Some(ChangeName::EffortUpdated) => {
-                Self::EffortUpdated { effort: serde_json::from_str::<OfEffort>(data)?.effort }
+                Self::EffortUpdated { effort: serde_json::from_str::<EffortData>(data)?.effort }
             }
             Some(ChangeName::Gap) => Self::Gap {},
             None => Self::Unknown { event: event.to_owned() },
@@ -203,7 +203,7 @@ struct FrameOnTheWire {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Wire<'a> {
+struct BorrowedFrame<'a> {
     event: String,
     id: String,
     #[serde(borrow)]
@@ -212,8 +212,8 @@ struct Wire<'a> {
 
 impl ChangeFrame {
     pub fn read(line: &[u8]) -> serde_json::Result<Self> {
-        let wire: Wire<'_> = serde_json::from_slice(line)?;
-        Ok(Self { change: Change::read(&wire.event, wire.data.get())?, id: wire.id })
+        let frame: BorrowedFrame<'_> = serde_json::from_slice(line)?;
+        Ok(Self { change: Change::read(&frame.event, frame.data.get())?, id: frame.id })
     }
 }
 
@@ -224,19 +224,19 @@ impl Serialize for ChangeFrame {
             (_, name) => name.map_or("", ChangeName::as_str),
         };
         let data = serde_json::value::to_raw_value(&self.change).map_err(serde::ser::Error::custom)?;
-        Wire { event: event.to_owned(), id: self.id.clone(), data: &data }.serialize(to)
+        BorrowedFrame { event: event.to_owned(), id: self.id.clone(), data: &data }.serialize(to)
     }
 }
 
 impl<'de> Deserialize<'de> for ChangeFrame {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        struct Owned {
+        struct OwnedFrame {
             event: String,
             id: String,
             data: Box<RawValue>,
         }
-        let Owned { event, id, data } = Owned::deserialize(from)?;
+        let OwnedFrame { event, id, data } = OwnedFrame::deserialize(from)?;
         let change = Change::read(&event, data.get()).map_err(serde::de::Error::custom)?;
         Ok(Self { id, change })
     }

@@ -70,10 +70,10 @@ pub struct DaemonStatus {
     pub notify: Vec<NotifyTargetStatus>,
 }
 
-/// What became of changes to config.toml since the start.
+/// Whether the daemon uses the current config.toml, and which changes need a restart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConfigReport {
-    /// Why the file as it is now is not used; the settings before it stay.
+    /// Why the current file is not used. The settings from before the change stay.
     pub problem: Option<String>,
     /// Changed settings that apply only after a restart.
     pub needs_restart: Vec<String>,

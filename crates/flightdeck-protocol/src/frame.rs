@@ -16,18 +16,21 @@ struct Call<'a, R> {
 }
 
 /// `{"cmd", "args"}` and a newline.
-pub fn call<R: SocketCommand>(request: &R) -> serde_json::Result<Vec<u8>> {
-    line(&Call { cmd: R::COMMAND, args: request, env: None })
+pub fn call_line<R: SocketCommand>(request: &R) -> serde_json::Result<Vec<u8>> {
+    json_line(&Call { cmd: R::COMMAND, args: request, env: None })
 }
 
-/// A call with an environment, which hooks and status lines have.
-pub fn call_in<R: SocketCommand>(request: &R, env: &Map<String, Value>) -> serde_json::Result<Vec<u8>> {
-    line(&Call { cmd: R::COMMAND, args: request, env: Some(env) })
+/// Like [`call_line`], with the client's environment, which hooks and status lines send.
+pub fn call_line_in_env<R: SocketCommand>(
+    request: &R,
+    env: &Map<String, Value>,
+) -> serde_json::Result<Vec<u8>> {
+    json_line(&Call { cmd: R::COMMAND, args: request, env: Some(env) })
 }
 
-/// A call of a command by its name.
-pub fn call_named(cmd: &str, args: &Value, env: &Map<String, Value>) -> serde_json::Result<Vec<u8>> {
-    line(&serde_json::json!({ "cmd": cmd, "args": args, "env": env }))
+/// Like [`call_line_in_env`], for a command that is only known by its name.
+pub fn named_call_line(cmd: &str, args: &Value, env: &Map<String, Value>) -> serde_json::Result<Vec<u8>> {
+    json_line(&serde_json::json!({ "cmd": cmd, "args": args, "env": env }))
 }
 
 #[derive(Serialize)]
@@ -44,17 +47,17 @@ struct FailureFrame<'a> {
 }
 
 /// `{"ok": true, "data"}` and a newline.
-pub fn success<T: Serialize + ?Sized>(data: &T) -> serde_json::Result<Vec<u8>> {
-    line(&Success { ok: true, data })
+pub fn success_line<T: Serialize + ?Sized>(data: &T) -> serde_json::Result<Vec<u8>> {
+    json_line(&Success { ok: true, data })
 }
 
 /// `{"ok": true, "data"}` and a newline, around data that is already encoded as JSON.
-pub fn success_encoded(data: &[u8]) -> Vec<u8> {
+pub fn success_line_of_json(data: &[u8]) -> Vec<u8> {
     [br#"{"ok":true,"data":"#, data, b"}\n"].concat()
 }
 
 /// A [`HookReply`](crate::hooks::HookReply) in its frame, around a verdict that was encoded when it was decided.
-pub fn hook_success(seq: u64, hold_ms: u64, verdict: Option<&[u8]>) -> Vec<u8> {
+pub fn hook_success_line(seq: u64, hold_ms: u64, verdict: Option<&[u8]>) -> Vec<u8> {
     let mut line = format!(r#"{{"ok":true,"data":{{"seq":{seq},"hold_ms":{hold_ms},"verdict":"#).into_bytes();
     line.extend_from_slice(verdict.unwrap_or(b"null"));
     line.extend_from_slice(b"}}\n");
@@ -62,11 +65,11 @@ pub fn hook_success(seq: u64, hold_ms: u64, verdict: Option<&[u8]>) -> Vec<u8> {
 }
 
 /// `{"ok": false, "error", "message", "details"?}` and a newline.
-pub fn failure(error: &ErrorReply) -> serde_json::Result<Vec<u8>> {
-    line(&FailureFrame { ok: false, error })
+pub fn failure_line(error: &ErrorReply) -> serde_json::Result<Vec<u8>> {
+    json_line(&FailureFrame { ok: false, error })
 }
 
-fn line(frame: &impl Serialize) -> serde_json::Result<Vec<u8>> {
+fn json_line(frame: &impl Serialize) -> serde_json::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(frame)?;
     line.push(b'\n');
     Ok(line)
@@ -85,7 +88,7 @@ struct ReplyFrame<'a> {
     details: Option<Value>,
 }
 
-/// Reads the line that answers a call. The inner error is the daemon's refusal.
+/// Reads the line that answers a call. The outer error is about the line; the inner error is the daemon's refusal.
 pub fn read_reply<T: DeserializeOwned>(line: &[u8]) -> serde_json::Result<Result<T, ErrorReply>> {
     let reply: ReplyFrame<'_> = serde_json::from_slice(line)?;
     if reply.ok {
@@ -113,31 +116,31 @@ mod tests {
 
     #[test]
     fn a_call_is_one_line_with_its_command_and_arguments() {
-        let line = call(&GetSession { session_id: "s".into() }).unwrap();
+        let line = call_line(&GetSession { session_id: "s".into() }).unwrap();
         assert_eq!(text(line), "{\"cmd\":\"session\",\"args\":{\"session_id\":\"s\"}}\n");
-        assert_eq!(text(call(&Ping {}).unwrap()), "{\"cmd\":\"ping\",\"args\":{}}\n");
+        assert_eq!(text(call_line(&Ping {}).unwrap()), "{\"cmd\":\"ping\",\"args\":{}}\n");
     }
 
     #[test]
     fn a_hook_reply_reads_as_its_type() {
-        let line = hook_success(7, 900, Some(br#"{"decision":"allow"}"#));
+        let line = hook_success_line(7, 900, Some(br#"{"decision":"allow"}"#));
         let reply = read_reply::<HookReply>(&line).unwrap().unwrap();
         assert_eq!(reply, HookReply { seq: 7, hold_ms: 900, verdict: Some(json!({"decision": "allow"})) });
-        let reply = read_reply::<HookReply>(&hook_success(7, 0, None)).unwrap().unwrap();
+        let reply = read_reply::<HookReply>(&hook_success_line(7, 0, None)).unwrap().unwrap();
         assert_eq!(reply, HookReply { seq: 7, hold_ms: 0, verdict: None });
     }
 
     #[test]
     fn a_reply_reads_as_it_was_written() {
-        let line = success(&json!({"seq": 7})).unwrap();
-        assert_eq!(line, success_encoded(br#"{"seq":7}"#));
+        let line = success_line(&json!({"seq": 7})).unwrap();
+        assert_eq!(line, success_line_of_json(br#"{"seq":7}"#));
         assert_eq!(read_reply::<Value>(&line).unwrap(), Ok(json!({"seq": 7})));
         let refused = ErrorReply {
             error: ErrorCode::Refused,
             message: "not now".into(),
             details: Some(json!({"confirm": "stop"})),
         };
-        let line = failure(&refused).unwrap();
+        let line = failure_line(&refused).unwrap();
         assert_eq!(
             text(line.clone()),
             "{\"ok\":false,\"error\":\"REFUSED\",\"message\":\"not now\",\"details\":{\"confirm\":\"stop\"}}\n"

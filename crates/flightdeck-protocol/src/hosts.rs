@@ -44,18 +44,18 @@ pub struct HostCard {
     pub version: Option<String>,
     /// The last sign of life.
     pub last_seen: Option<Timestamp>,
-    /// Set if there was none for 30 seconds.
+    /// Set if there was no sign of life for 30 seconds.
     pub unreachable_since: Option<Timestamp>,
     /// Whether the host left the fleet with `hosts leave`.
     pub left: bool,
-    /// Events that it has and this daemon has not; as of `last_seen` if it is unreachable.
+    /// Events of the host that this daemon does not have yet. If the host is unreachable: as of `last_seen`.
     pub backlog: u64,
     /// How much of its backlog has arrived since it came back: 0 to 100. `None` unless it is catching up.
     pub caught_up_percent: Option<u8>,
     pub sessions: u32,
     /// Sessions that block or ask and are not parked.
     pub needs_you: u32,
-    /// How far its clock is ahead of this machine's, in seconds.
+    /// How many seconds the clock of the host is ahead of the clock of this machine.
     pub clock_ahead_seconds: Option<f64>,
     /// The difference is large enough to be shown, and times are corrected by it.
     pub clock_differs: bool,

@@ -50,7 +50,7 @@ pub struct AnswerByKey {
     pub key: String,
 }
 
-/// A page says whether the person can see it, and which sessions it shows.
+/// Reports whether the person can see a page, and which sessions the page shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ReportVisibility {

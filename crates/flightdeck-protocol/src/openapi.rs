@@ -9,7 +9,7 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
     ENDPOINTS.iter().flat_map(|endpoint| endpoint.routes)
 }
 
-pub fn document() -> Value {
+pub fn openapi_document() -> Value {
     let mut paths = Map::new();
     for route in routes() {
         let entry = paths.entry(route.path).or_insert_with(|| json!({}));

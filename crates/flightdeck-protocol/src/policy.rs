@@ -1,4 +1,4 @@
-//! What the policy is judged on: the requests and answers of the log.
+//! The policy: the requests and answers in the log to test it on, and new rules for it.
 
 use flightdeck_core::approval::policy::{RuleDraft, SuggestedRule};
 use flightdeck_core::ids::{AgentId, AskId, SessionId};
@@ -82,7 +82,7 @@ pub struct RuleAdded {
     pub rule: String,
     /// False if the file has this rule already; it is then not written again.
     pub added: bool,
-    /// False if the policy is off: then no rule answers.
+    /// Whether the policy is on. If it is off, no rule answers.
     pub enabled: bool,
     /// How many rules there are now.
     pub rules: usize,

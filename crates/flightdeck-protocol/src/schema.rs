@@ -23,7 +23,7 @@ pub struct CommandSchema {
 }
 
 /// Every command of the table, in its order.
-pub fn commands() -> Vec<CommandSchema> {
+pub fn command_schemas() -> Vec<CommandSchema> {
     let mut all = Vec::new();
     macro_rules! list {
         ($(
@@ -72,7 +72,7 @@ fn is_alias(field: &str) -> bool {
     field.chars().any(|c| c.is_ascii_uppercase())
 }
 
-/// Without this field the example is no request.
+/// Whether the request needs this field: without the field, the example does not parse.
 fn is_required<R: DeserializeOwned>(example: &Map<String, Value>, field: &str) -> bool {
     let mut without = example.clone();
     example.contains_key(field) && without.remove(field).is_some() && !reads::<R>(without)
@@ -86,7 +86,7 @@ fn property<R: DeserializeOwned>(example: &Map<String, Value>, field: &'static s
     }
 }
 
-/// The schema of the value at a path of fields in a request. The fields without which the example request is none are required.
+/// The schema of the value at a path of fields in a request. A field is required if the example does not parse without it.
 fn inner_schema<R: DeserializeOwned>(request: &Map<String, Value>, path: &mut Vec<&'static str>) -> Value {
     match shape_of::<R>(path) {
         Some(Shape::Struct(fields)) => {
@@ -109,7 +109,7 @@ fn inner_schema<R: DeserializeOwned>(request: &Map<String, Value>, path: &mut Ve
             json!({ "type": "array", "items": items })
         }
         Some(Shape::Plain(kind)) => json!({ "type": kind }),
-        // Its type does not say what it takes.
+        // The Rust type of the field does not say what it takes.
         Some(Shape::Any) | None => match path.as_slice() {
             [.., "phases", Shape::ITEM] => phase_schema(),
             _ => json!({}),
@@ -125,7 +125,7 @@ fn phase_schema() -> Value {
     json!({ "anyOf": [{ "type": "string" }, with_directives] })
 }
 
-/// Whether the request is none without this field of the object at the path.
+/// Whether the request does not parse without this field of the object at the path.
 fn is_needed<R: DeserializeOwned>(request: &Map<String, Value>, path: &[&str], field: &str) -> bool {
     let mut without = Value::Object(request.clone());
     let object = without.pointer_mut(&format!("/{}", path.join("/"))).and_then(Value::as_object_mut);
@@ -149,7 +149,7 @@ fn kinds<R: DeserializeOwned>(example: &Map<String, Value>, field: &str) -> Vec<
     };
     let mut kinds: Vec<_> =
         samples.iter().filter(|(_, sample)| takes(sample)).map(|(kind, _)| *kind).collect();
-    // A sample of the right kind may still be no value that the field takes.
+    // The field may refuse a sample although the kind is right, such as a word that it does not know.
     if let (true, Some(given)) = (kinds.is_empty(), example.get(field)) {
         kinds.push(kind_of(given));
     }
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn every_command_has_a_schema_that_its_example_fits() {
-        for CommandSchema { command, arguments, example, .. } in commands() {
+        for CommandSchema { command, arguments, example, .. } in command_schemas() {
             for field in arguments["required"].as_array().into_iter().flatten() {
                 assert!(example.get(field.as_str().unwrap()).is_some(), "{command}: {field}");
             }
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn both_names_of_a_command_are_listed() {
-        let all = commands();
+        let all = command_schemas();
         let alias = all.iter().find(|known| known.command == "session.finish").unwrap();
         let meant = all.iter().find(|known| known.command == "window.finish").unwrap();
         assert_eq!((alias.alias_of, &alias.arguments), (Some("window.finish"), &meant.arguments));
@@ -211,10 +211,10 @@ mod tests {
 
     #[test]
     fn a_schema_has_the_kinds_of_its_fields() {
-        let phase = commands().into_iter().find(|known| known.command == "effort.phase").unwrap();
+        let phase = command_schemas().into_iter().find(|known| known.command == "effort.phase").unwrap();
         expect![[r#"{"type":"object","properties":{"id":{"type":["string"]},"phase":{"type":["string"]},"proof":{"type":["string"]}},"required":["id","phase"]}"#]]
             .assert_eq(&phase.arguments.to_string());
-        let call = commands().into_iter().find(|known| known.command == "hooks.preToolUse").unwrap();
+        let call = command_schemas().into_iter().find(|known| known.command == "hooks.preToolUse").unwrap();
         assert_eq!(call.arguments["properties"]["tool_input"]["type"], json!(["object"]));
         assert_eq!(
             call.arguments["required"].as_array().unwrap().len(),
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn an_argument_that_is_an_object_is_described_down_to_its_fields() {
-        let all = commands();
+        let all = command_schemas();
         let argument = |command: &str, field: &str| {
             let found = all.iter().find(|known| known.command == command).unwrap();
             found.arguments["properties"][field].to_string()

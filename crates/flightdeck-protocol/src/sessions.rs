@@ -3,7 +3,8 @@
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view::card::Card;
-use serde::{Deserialize, Deserializer, Serialize};
+use flightdeck_core::view::timeline::present_or_null;
+use serde::{Deserialize, Serialize};
 
 use crate::arguments;
 
@@ -29,13 +30,8 @@ pub struct SessionList {
     pub n: u64,
     pub sessions: Vec<Card>,
     /// Absent unless all sessions were asked for; `null` on the last page.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present_or_null", skip_serializing_if = "Option::is_none")]
     pub next_before: Option<Option<String>>,
-}
-
-/// Tells an absent field (`None`) from `null` (`Some(None)`).
-fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<String>>, D::Error> {
-    Option::deserialize(from).map(Some)
 }
 
 /// The whole board, at the beginning of a stream.
@@ -79,7 +75,7 @@ pub struct ListEvents {
 pub struct GetConversation {
     #[serde(alias = "sessionId", alias = "id")]
     pub session_id: SessionId,
-    /// `next_before` of the page after the wanted one. Without it: the newest messages.
+    /// `next_before` of the page before. Without it: the newest messages.
     #[serde(default, deserialize_with = "arguments::number")]
     pub before: Option<u64>,
     #[serde(default, deserialize_with = "arguments::number")]

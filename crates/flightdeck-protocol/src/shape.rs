@@ -1,4 +1,5 @@
-//! Finds out from a request type what it takes at each place: deserialising it from a probe shows which kind of value it asks for.
+//! Finds out which JSON a request type takes. A probe stands in for the JSON: the type is deserialised from it, and the probe notes
+//! which kind of value the type asks for.
 
 use std::fmt;
 
@@ -29,12 +30,12 @@ impl Shape {
 /// What a type takes at a path of fields. `None` if there is no such place.
 pub(crate) fn shape_of<R: DeserializeOwned>(path: &[&'static str]) -> Option<Shape> {
     let mut found = None;
-    // The probe gives no value, so reading always ends with an error. Only what it asked for counts.
+    // The probe gives no value, so deserialising always ends with an error. Only the note of the probe counts.
     let _ = R::deserialize(Probe { path, found: &mut found });
     found
 }
 
-/// Notes what is asked for at the end of the path.
+/// A deserializer that follows a path of fields and notes which kind of value is asked for at its end.
 struct Probe<'a> {
     path: &'a [&'static str],
     found: &'a mut Option<Shape>,

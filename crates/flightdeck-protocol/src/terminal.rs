@@ -38,9 +38,9 @@ pub enum PromptKind {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "PromptDraft"))]
 pub enum Draft {
-    /// Set aside; the client puts it back after ours was sent.
+    /// The draft is set aside, and the client puts it back after our prompt was sent.
     Keep,
-    /// Removed; Ctrl+Y in the box brings it back.
+    /// The draft is removed. Ctrl+Y in the box brings it back.
     Replace,
 }
 
@@ -76,7 +76,7 @@ pub struct Peek {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Pressed {
-    /// The client has shown that it took them.
+    /// Whether the client has shown that it took the keys.
     pub confirmed: bool,
     pub message: String,
 }

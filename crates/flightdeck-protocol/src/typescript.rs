@@ -6,7 +6,7 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::types::*;
 
-/// Begins every generated file; a file that begins so and is not generated any more is stale.
+/// The first line of every generated file. A file with this line that is not generated any more is stale.
 pub const HEADER: &str = "// Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.\n";
 
 /// Longest declaration that stays on one line.
@@ -22,8 +22,8 @@ pub struct TypeFile {
 /// `Routes.ts`: every HTTP route of the table with the type of its body and of its reply.
 const ROUTES: &str = "Routes";
 
-/// Every type that an HTTP route of the table takes or gives, the types that those name, and the routes themselves.
-pub fn files() -> Vec<TypeFile> {
+/// The files of every type in the request or reply of an HTTP route, of the types that those name, and of the routes themselves.
+pub fn type_files() -> Vec<TypeFile> {
     let (mut types, mut routes) = (TypeFiles::default(), Routes::default());
     macro_rules! visit {
         ($(
@@ -87,12 +87,12 @@ impl Routes {
     }
 }
 
-/// Every number of ours is far below 2^53.
+/// Large integers become `number`: every number of ours is far below 2^53.
 fn types_config() -> Config {
     Config::new().with_large_int("number")
 }
 
-/// The files so far. The library has several Rust types for one TypeScript type, such as `JsonValue`.
+/// The files so far, each once: ts-rs has several Rust types for one TypeScript type, such as `JsonValue`.
 #[derive(Default)]
 struct TypeFiles(Vec<TypeFile>);
 
@@ -109,7 +109,7 @@ impl TypeVisitor for TypeFiles {
         if !has_a_name {
             return;
         }
-        let file = file::<T>(&types_config());
+        let file = type_file::<T>(&types_config());
         if !self.0.contains(&file) {
             self.0.push(file);
             T::visit_dependencies(self);
@@ -117,7 +117,7 @@ impl TypeVisitor for TypeFiles {
     }
 }
 
-fn file<T: TS + 'static + ?Sized>(config: &Config) -> TypeFile {
+fn type_file<T: TS + 'static + ?Sized>(config: &Config) -> TypeFile {
     let mut imports: Vec<String> = T::dependencies(config).into_iter().map(|d| d.ts_name).collect();
     imports.sort();
     imports.dedup();
@@ -158,7 +158,7 @@ fn broken_into_lines(declaration: &str) -> String {
     text
 }
 
-/// Not a union: the first brace after the name is closed by the last one.
+/// Whether the declaration is one object and not a union: its first brace is closed by its last one.
 fn is_one_object(declaration: &str) -> bool {
     let Some((_, fields)) = declaration.split_once(" = {") else { return false };
     let mut depth = 1;
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_type_is_a_file_that_imports_what_it_names() {
-        let files = files();
+        let files = type_files();
         let text = |name: &str| files.iter().find(|f| f.name == name).unwrap().text.clone();
         expect![[r#"
             // Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
@@ -219,13 +219,13 @@ mod tests {
 
     #[test]
     fn no_two_types_have_the_same_name() {
-        let files = files();
+        let files = type_files();
         assert!(files.windows(2).all(|pair| pair[0].name != pair[1].name), "{files:?}");
     }
 
     #[test]
     fn every_route_has_the_types_of_its_row() {
-        let files = files();
+        let files = type_files();
         let routes = &files.iter().find(|f| f.name == "Routes.ts").unwrap().text;
         let row = "\n  \"POST /api/asks/{id}/answer\": { body: AnswerAsk; reply: Resolution };\n";
         assert!(routes.contains(row), "{routes}");
@@ -234,12 +234,12 @@ mod tests {
 
     #[test]
     fn a_socket_command_without_a_route_is_not_for_the_page() {
-        assert!(!files().iter().any(|file| file.name == "Pong.ts"));
+        assert!(!type_files().iter().any(|file| file.name == "Pong.ts"));
     }
 
     #[test]
     fn every_import_is_a_file_of_ours() {
-        let files = files();
+        let files = type_files();
         for import in files.iter().flat_map(|f| f.text.lines()).filter(|l| l.starts_with("import")) {
             let name = import.split('"').nth(1).unwrap().trim_start_matches("./");
             assert!(files.iter().any(|f| f.name == format!("{name}.ts")), "{import}");

@@ -14,7 +14,7 @@ fn write_spool_file(dir: &Path, fired_ms: u64, random: u64, content: &str) -> Sp
     SpoolFile { path, fired_ns, id, bytes: content.len() as u64 }
 }
 
-fn enforce(dir: &Path, bounds: Bounds) -> u64 {
+fn enforce(dir: &Path, bounds: SpoolBounds) -> u64 {
     enforce_bounds(dir, NOW, bounds).unwrap()
 }
 
@@ -67,10 +67,13 @@ fn the_oldest_over_the_bounds_are_dropped_and_counted() {
     for n in 0..10 {
         write_spool_file(dir.path(), NOW - n, 0, "12345");
     }
-    assert_eq!(enforce(dir.path(), Bounds::default()), 0);
-    assert_eq!(enforce(dir.path(), Bounds { files: 8, ..Bounds::default() }), 2);
-    assert_eq!(enforce(dir.path(), Bounds { bytes: 29, ..Bounds::default() }), 3);
-    assert_eq!(enforce(dir.path(), Bounds { age: Duration::from_millis(2), ..Bounds::default() }), 2);
+    assert_eq!(enforce(dir.path(), SpoolBounds::default()), 0);
+    assert_eq!(enforce(dir.path(), SpoolBounds { files: 8, ..SpoolBounds::default() }), 2);
+    assert_eq!(enforce(dir.path(), SpoolBounds { bytes: 29, ..SpoolBounds::default() }), 3);
+    assert_eq!(
+        enforce(dir.path(), SpoolBounds { age: Duration::from_millis(2), ..SpoolBounds::default() }),
+        2
+    );
     assert_eq!(stats(dir.path()), (3, 15, Some(NOW - 2), 7));
 }
 
@@ -81,9 +84,9 @@ fn a_hook_drops_by_the_names_alone_and_counts() {
         write_spool_file(dir.path(), NOW - n, 0, "12345");
     }
     let enforce = |bounds| enforce_count_and_age(dir.path(), NOW, bounds).unwrap();
-    assert_eq!(enforce(Bounds { bytes: 1, ..Bounds::default() }), 0);
-    assert_eq!(enforce(Bounds { files: 8, ..Bounds::default() }), 2);
-    assert_eq!(enforce(Bounds { files: 7, age: Duration::from_millis(4), ..Bounds::default() }), 3);
+    assert_eq!(enforce(SpoolBounds { bytes: 1, ..SpoolBounds::default() }), 0);
+    assert_eq!(enforce(SpoolBounds { files: 8, ..SpoolBounds::default() }), 2);
+    assert_eq!(enforce(SpoolBounds { files: 7, age: Duration::from_millis(4), ..SpoolBounds::default() }), 3);
     assert_eq!(stats(dir.path()), (5, 25, Some(NOW - 4), 5));
 }
 
@@ -93,9 +96,9 @@ fn temporary_files_of_killed_hooks_are_deleted_after_an_hour() {
     let temp = dir.path().join(format!(".{}", file_name(7, 7)));
     let written = std::time::UNIX_EPOCH + Duration::from_millis(NOW);
     std::fs::File::create(&temp).unwrap().set_modified(written).unwrap();
-    enforce(dir.path(), Bounds::default());
+    enforce(dir.path(), SpoolBounds::default());
     assert!(temp.exists());
     let later = NOW + TEMP_AGE_MAX.as_millis() as u64 + 2000;
-    enforce_bounds(dir.path(), later, Bounds::default()).unwrap();
+    enforce_bounds(dir.path(), later, SpoolBounds::default()).unwrap();
     assert!(!temp.exists());
 }

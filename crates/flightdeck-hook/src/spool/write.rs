@@ -7,12 +7,12 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::process::{Resource, getrlimit};
 
-use super::{Bounds, enforce_bounds, enforce_count_and_age, file_name};
+use super::{SpoolBounds, enforce_bounds, enforce_count_and_age, file_name};
 use crate::private_folder;
 use crate::stamp::Stamp;
 
-/// On average, one spooled event in this many counts the files of the spool. Every event would be too much: listing a full
-/// spool takes some milliseconds.
+/// On average, one spooled event in this many counts the files of the spool. Not every event can: listing a full spool takes some
+/// milliseconds.
 const BOUNDS_EVERY: u128 = 64;
 /// On average, one event per this many spooled bytes also adds up the file sizes, which costs a stat for each file.
 const BOUNDS_EVERY_BYTES: usize = 16 * 1024 * 1024;
@@ -35,8 +35,8 @@ pub fn write(dir: &Path, stamp: &Stamp, frame: &[u8]) -> io::Result<()> {
         let _ = rustix::fs::unlinkat(&folder, &temp, AtFlags::empty());
     }
     match bounds_check(stamp.id, frame.len()) {
-        BoundsCheck::Sizes => enforce_bounds(dir, stamp.fired_ms(), Bounds::default())?,
-        BoundsCheck::Names => enforce_count_and_age(dir, stamp.fired_ms(), Bounds::default())?,
+        BoundsCheck::Sizes => enforce_bounds(dir, stamp.fired_ms(), SpoolBounds::default())?,
+        BoundsCheck::Names => enforce_count_and_age(dir, stamp.fired_ms(), SpoolBounds::default())?,
         BoundsCheck::Skip => 0,
     };
     written
@@ -46,7 +46,7 @@ pub fn write(dir: &Path, stamp: &Stamp, frame: &[u8]) -> io::Result<()> {
 enum BoundsCheck {
     /// Enforce the bounds of bytes, count and age.
     Sizes,
-    /// Enforce the bounds of count and age, which the file names tell.
+    /// Enforce the bounds of count and age, for which the file names are enough.
     Names,
     Skip,
 }

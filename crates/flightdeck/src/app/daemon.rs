@@ -41,7 +41,7 @@ impl Handle<ControlIndexing> for App {
 
 impl Handle<GetOpenApi> for App {
     async fn handle(&self, _: GetOpenApi) -> Result<AppReply<OpenApi>, AppError> {
-        Ok(openapi::document().into())
+        Ok(openapi::openapi_document().into())
     }
 }
 

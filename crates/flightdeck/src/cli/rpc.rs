@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use flightdeck_hook::{ACK_WITHIN, CLIENT_VARIABLES, exchange};
+use flightdeck_hook::{ACK_WITHIN, CLIENT_VARIABLES, exchange_lines};
 use flightdeck_protocol::daemon::Ping;
 use flightdeck_protocol::engine_hooks::HookPreCompact;
 use flightdeck_protocol::schema::{self, CommandSchema};
@@ -66,13 +66,13 @@ fn hook(
     env: &Map<String, Value>,
     paths: &Paths,
 ) -> anyhow::Result<Option<Value>> {
-    let call = frame::call_named(command, arguments, env)?;
+    let call = frame::named_call_line(command, arguments, env)?;
     let socket = paths.socket();
     let line = if may_restart(command, arguments) {
-        let both = [frame::call(&Ping {})?, call].concat();
-        exchange(&socket, &both, &[ACK_WITHIN, RESTART_WITHIN])
+        let both = [frame::call_line(&Ping {})?, call].concat();
+        exchange_lines(&socket, &both, &[ACK_WITHIN, RESTART_WITHIN])
     } else {
-        exchange(&socket, &call, &[ACK_WITHIN])
+        exchange_lines(&socket, &call, &[ACK_WITHIN])
     };
     match line.map(|line| frame::read_reply::<Value>(&line)) {
         Some(Ok(Ok(data))) => Ok(Some(data)),
@@ -106,7 +106,7 @@ fn arguments(given: Option<&str>) -> anyhow::Result<Value> {
 }
 
 fn list(json: bool, out: &mut Out) -> anyhow::Result<u8> {
-    let commands = schema::commands();
+    let commands = schema::command_schemas();
     if json {
         out.json(&commands)?;
         return Ok(0);

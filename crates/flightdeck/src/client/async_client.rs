@@ -34,7 +34,7 @@ impl AsyncClient {
 
     /// Like [`Self::call`], and keeps the text of the reply.
     pub async fn call_raw<R: SocketCommand>(&mut self, request: &R) -> Result<RawReply<R>, ClientError> {
-        self.exchange(frame::call(request)).await
+        self.exchange(frame::call_line(request)).await
     }
 
     /// Sends a hook payload with the environment that the hook program adds.
@@ -43,7 +43,7 @@ impl AsyncClient {
         payload: &Hook,
         env: &Map<String, Value>,
     ) -> Result<HookReply, ClientError> {
-        self.exchange::<Hook>(frame::call_in(payload, env)).await?.decode()
+        self.exchange::<Hook>(frame::call_line_in_env(payload, env)).await?.decode()
     }
 
     /// Waits for the verdict of the hook that was sent before, if the daemon holds it. The daemon ends the wait.
@@ -54,7 +54,7 @@ impl AsyncClient {
 
     /// The changes from now on, after a snapshot; or those since `last_event_id`, after `gap` and a snapshot if it is too old.
     pub async fn subscribe(mut self, last_event_id: Option<String>) -> Result<AsyncChanges, ClientError> {
-        let line = frame::call(&Subscribe { last_event_id }).map_err(ClientError::Request)?;
+        let line = frame::call_line(&Subscribe { last_event_id }).map_err(ClientError::Request)?;
         within_limit(self.send(&line)).await?;
         Ok(AsyncChanges { client: self })
     }

@@ -50,7 +50,7 @@ impl BlockingClient {
         args: &Value,
         env: &Map<String, Value>,
     ) -> Result<Value, ClientError> {
-        let line = frame::call_named(cmd, args, env).map_err(ClientError::Request)?;
+        let line = frame::named_call_line(cmd, args, env).map_err(ClientError::Request)?;
         self.stream.get_mut().write_all(&line).map_err(ClientError::broken)?;
         let line = self.read_line()?.ok_or(ClientError::Closed)?;
         frame::read_reply(line.as_bytes()).map_err(ClientError::Reply)?.map_err(ClientError::Refused)
@@ -64,7 +64,7 @@ impl BlockingClient {
     }
 
     fn send<R: SocketCommand>(&mut self, request: &R) -> Result<(), ClientError> {
-        let line = frame::call(request).map_err(ClientError::Request)?;
+        let line = frame::call_line(request).map_err(ClientError::Request)?;
         self.stream.get_mut().write_all(&line).map_err(ClientError::broken)
     }
 

@@ -14,7 +14,7 @@ pub struct Supervision {
 impl AsyncClient {
     /// Orders about the client with this process group.
     pub async fn supervise(mut self, group: u32) -> Result<Supervision, ClientError> {
-        let line = frame::call(&Supervise { group }).map_err(ClientError::Request)?;
+        let line = frame::call_line(&Supervise { group }).map_err(ClientError::Request)?;
         within_limit(self.send(&line)).await?;
         Ok(Supervision { client: self })
     }

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use crate::clock;
 use crate::frame::EventFrame;
 use crate::ingest::Sink;
-use crate::ingest::spool::{self, Bounds, SpoolFile};
+use crate::ingest::spool::{self, SpoolBounds, SpoolFile};
 
 /// Files of one chunk, which is one transaction.
 const CHUNK_FILES_MAX: usize = 256;
@@ -44,7 +44,8 @@ pub async fn drain(sink: &Sink, dir: &Path) -> Drained {
 pub async fn drain_at(sink: &Sink, dir: &Path, now: Timestamp) -> Drained {
     let spool = dir.to_owned();
     let mut listed = run_blocking(move || {
-        if let Err(error) = spool::enforce_bounds(&spool, now.as_millis().cast_unsigned(), Bounds::default())
+        if let Err(error) =
+            spool::enforce_bounds(&spool, now.as_millis().cast_unsigned(), SpoolBounds::default())
         {
             tracing::debug!(%error, "could not enforce the bounds of the spool; the next drain tries again");
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use flightdeck_core::log::record::EventId;
 use flightdeck_core::time::Timestamp;
-pub use flightdeck_hook::spool::{Bounds, SpoolFile, TEMP_AGE_MAX, enforce_bounds, list, remove};
+pub use flightdeck_hook::spool::{SpoolBounds, SpoolFile, TEMP_AGE_MAX, enforce_bounds, list, remove};
 use flightdeck_hook::spool::{dropped_count, list_open};
 use rustix::fs::{Mode, OFlags};
 
@@ -90,7 +90,7 @@ pub fn set_aside(file: &SpoolFile) -> io::Result<()> {
     let folder = private_folder::open_or_create(&rejected)?;
     rustix::fs::renameat(rustix::fs::CWD, &file.path, &folder, name)?;
     let any_age = std::time::Duration::MAX;
-    let bounds = Bounds { files: REJECTED_FILES_MAX, bytes: REJECTED_BYTES_MAX, age: any_age };
+    let bounds = SpoolBounds { files: REJECTED_FILES_MAX, bytes: REJECTED_BYTES_MAX, age: any_age };
     let files = list_open(&folder, &rejected)?;
     remove(&files[..bounds.surplus(&files, 0)])
 }

@@ -16,7 +16,7 @@ fn names(dir: &Path) -> Vec<String> {
     list(dir).unwrap().iter().map(|f| f.path.file_name().unwrap().to_string_lossy().into_owned()).collect()
 }
 
-fn enforce(dir: &Path, bounds: Bounds) -> u64 {
+fn enforce(dir: &Path, bounds: SpoolBounds) -> u64 {
     enforce_bounds(dir, NOW.cast_unsigned(), bounds).unwrap()
 }
 
@@ -82,11 +82,14 @@ fn the_oldest_over_the_bounds_are_dropped_and_counted() {
     for n in 0..10 {
         write_spool_file(dir.path(), NOW - n, 0, "12345");
     }
-    assert_eq!(enforce(dir.path(), Bounds::default()), 0);
-    assert_eq!(enforce(dir.path(), Bounds { files: 8, ..Bounds::default() }), 2);
-    assert_eq!(enforce(dir.path(), Bounds { bytes: 29, ..Bounds::default() }), 3);
+    assert_eq!(enforce(dir.path(), SpoolBounds::default()), 0);
+    assert_eq!(enforce(dir.path(), SpoolBounds { files: 8, ..SpoolBounds::default() }), 2);
+    assert_eq!(enforce(dir.path(), SpoolBounds { bytes: 29, ..SpoolBounds::default() }), 3);
     assert_eq!(
-        enforce(dir.path(), Bounds { age: std::time::Duration::from_millis(2), ..Bounds::default() }),
+        enforce(
+            dir.path(),
+            SpoolBounds { age: std::time::Duration::from_millis(2), ..SpoolBounds::default() }
+        ),
         2
     );
     let stats = stats(dir.path()).unwrap();

@@ -206,8 +206,8 @@ where
 
 fn reply_line<T: Serialize>(reply: Result<AppReply<T>, AppError>) -> Vec<u8> {
     let line = match reply {
-        Ok(AppReply::Typed(data)) => wire::success(&data).map_err(AppError::from),
-        Ok(AppReply::Encoded(data)) => Ok(wire::success_encoded(data.json())),
+        Ok(AppReply::Typed(data)) => wire::success_line(&data).map_err(AppError::from),
+        Ok(AppReply::Encoded(data)) => Ok(wire::success_line_of_json(data.json())),
         Err(error) => Err(error),
     };
     line.unwrap_or_else(|error| failure(&error.reply()))
@@ -224,7 +224,7 @@ fn unknown_command(command: &str) -> Vec<u8> {
 
 fn failure(error: &ErrorReply) -> Vec<u8> {
     // A code, a message and a JSON value can always be written.
-    wire::failure(error).unwrap_or_default()
+    wire::failure_line(error).unwrap_or_default()
 }
 
 /// One frame when the event is stored. If the hook is held, a second one with the verdict.
@@ -241,16 +241,16 @@ async fn hook(
         Err(error) => return write.write_all(&failure(&error.reply())).await,
     };
     match outcome {
-        HookOutcome::Nothing => write.write_all(&wire::hook_success(seq, 0, None)).await,
+        HookOutcome::Nothing => write.write_all(&wire::hook_success_line(seq, 0, None)).await,
         HookOutcome::Verdict(verdict) => {
-            write.write_all(&wire::hook_success(seq, 0, Some(&verdict.json))).await?;
+            write.write_all(&wire::hook_success_line(seq, 0, Some(&verdict.json))).await?;
             if has_verdict(lines, confirms).await {
                 app.note_verdict(*verdict).await;
             }
             Ok(())
         }
         HookOutcome::Restart(restart) => {
-            write.write_all(&wire::hook_success(seq, restart.hold_ms(), None)).await?;
+            write.write_all(&wire::hook_success_line(seq, restart.hold_ms(), None)).await?;
             hook_of_ending_client(restart, seq, lines, write).await
         }
         HookOutcome::Hold(hold) => held_hook(hold, seq, lines, write).await,
@@ -299,7 +299,7 @@ async fn held_hook(
     lines: &mut BufReader<OwnedReadHalf>,
     write: &mut OwnedWriteHalf,
 ) -> std::io::Result<()> {
-    let first = write.write_all(&wire::hook_success(seq, hold.hold_ms(), None)).await;
+    let first = write.write_all(&wire::hook_success_line(seq, hold.hold_ms(), None)).await;
     if first.is_err() {
         hold.hook_left_early();
         return first;
@@ -316,7 +316,7 @@ async fn held_hook(
             return Ok(());
         }
     };
-    write.write_all(&wire::hook_success(seq, 0, verdict.as_deref())).await
+    write.write_all(&wire::hook_success_line(seq, 0, verdict.as_deref())).await
 }
 
 /// Holds the hook of a client that is about to end: a client whose hook ends first compacts.
@@ -327,7 +327,7 @@ async fn hook_of_ending_client(
     write: &mut OwnedWriteHalf,
 ) -> std::io::Result<()> {
     tokio::select! {
-        _ = restart.wait_until_accepted() => write.write_all(&wire::hook_success(seq, 0, None)).await,
+        _ = restart.wait_until_accepted() => write.write_all(&wire::hook_success_line(seq, 0, None)).await,
         // The hook ends with the client.
         _ = sends_more(lines) => Ok(()),
     }
@@ -379,7 +379,7 @@ async fn supervise(
             () = wait_until_closed(lines) => None,
         };
         let Some(order) = order else { return Ok(()) };
-        let frame = wire::success(&RestartOrder { prompt: order.prompt.clone() })?;
+        let frame = wire::success_line(&RestartOrder { prompt: order.prompt.clone() })?;
         write.write_all(&frame).await?;
         let mut answer = Vec::new();
         if !read_line(lines, &mut answer).await? {
@@ -440,8 +440,8 @@ mod tests {
     #[test]
     fn the_hook_recognises_a_plain_reply_without_parsing_it() {
         let is_plain = flightdeck_hook::is_plain_acknowledgement;
-        assert!(is_plain(&wire::hook_success(7, 0, None)));
-        assert!(!is_plain(&wire::hook_success(7, 9, None)));
-        assert!(!is_plain(&wire::hook_success(7, 0, Some(b"{}"))));
+        assert!(is_plain(&wire::hook_success_line(7, 0, None)));
+        assert!(!is_plain(&wire::hook_success_line(7, 9, None)));
+        assert!(!is_plain(&wire::hook_success_line(7, 0, Some(b"{}"))));
     }
 }
