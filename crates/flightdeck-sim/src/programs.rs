@@ -10,8 +10,8 @@ const PIPE_BYTES_MIN: usize = 4096;
 
 /// Writes a shell script that can be run at once. A separate process writes it: a child forked by another thread meanwhile
 /// would inherit our open file, and a program that is open for writing cannot be run.
-pub fn script(path: &Path, body: &str) -> io::Result<()> {
-    let (stdin, _) = stdin(format!("#!/bin/sh\n{body}\n").into_bytes())?;
+pub fn write_script(path: &Path, body: &str) -> io::Result<()> {
+    let (stdin, _) = stdin_with(format!("#!/bin/sh\n{body}\n").into_bytes())?;
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", r#"cat > "$1" && chmod 755 "$1""#, "sh"]).arg(path).stdin(stdin);
     match shell.status()?.success() {
@@ -22,7 +22,7 @@ pub fn script(path: &Path, body: &str) -> io::Result<()> {
 
 /// A stdin with this input and then its end. A small input is in the pipe before the program starts, so a program with a
 /// read timeout never waits. The thread returns whether the program read everything.
-pub fn stdin(input: Vec<u8>) -> io::Result<(Stdio, JoinHandle<io::Result<()>>)> {
+pub fn stdin_with(input: Vec<u8>) -> io::Result<(Stdio, JoinHandle<io::Result<()>>)> {
     let (reader, mut writer) = io::pipe()?;
     if input.len() > PIPE_BYTES_MIN {
         return Ok((reader.into(), std::thread::spawn(move || writer.write_all(&input))));

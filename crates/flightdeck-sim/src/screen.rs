@@ -10,7 +10,7 @@ pub enum Screen {
     Starting,
     /// A prompt box, empty or with a draft.
     Idle,
-    /// The client says "esc to interrupt"; or, while the list of keys stands in that place, its spinner turns.
+    /// The client says "esc to interrupt", or its spinner turns while the list of keys covers that text.
     Working,
     /// The prompt box is free, but the client waits for its background agents.
     Background,
@@ -27,7 +27,7 @@ pub enum Screen {
     Interrupted,
     /// The last turn ends with an API error.
     Error,
-    /// The program has exited. The driver learns it from tmux, not from the text.
+    /// The program has exited. The driver asks tmux for this: the text does not show it.
     Exited,
     /// None of the above.
     Unknown,
@@ -65,7 +65,7 @@ pub fn read(text: &str) -> Screen {
     }
 }
 
-/// The last prompt box: the lines of its upper and lower rule.
+/// Finds the last prompt box: the line numbers of its upper and lower rule.
 fn prompt_box(lines: &[&str]) -> Option<(usize, usize)> {
     let bottom = lines.iter().rposition(|line| line.starts_with(RULE))?;
     let top = lines[..bottom].iter().rposition(|line| line.starts_with(RULE))?;

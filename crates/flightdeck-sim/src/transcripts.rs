@@ -31,11 +31,15 @@ pub struct WrittenTotals {
     pub cache_write: u64,
 }
 
-/// Writes sessions below `projects` until there are `bytes` of them. The same seed writes the same files.
-pub fn write(projects: &Path, bytes: u64, seed: u64) -> io::Result<WrittenTotals> {
+/// Writes sessions below `projects` until their files have `bytes` together. The same seed writes the same files.
+pub fn write_transcripts(projects: &Path, bytes: u64, seed: u64) -> io::Result<WrittenTotals> {
     let mut rng = Rng::new(seed);
-    let mut maker =
-        Maker { texts: random_texts(&mut rng), now_ms: BEGIN_MS, rng, written: WrittenTotals::default() };
+    let mut maker = TranscriptGenerator {
+        texts: random_texts(&mut rng),
+        now_ms: BEGIN_MS,
+        rng,
+        written: WrittenTotals::default(),
+    };
     let mut last: Option<(String, Vec<Value>)> = None;
     while maker.written.bytes < bytes {
         let project = format!("p{}", maker.rng.between(1, PROJECTS));
@@ -51,7 +55,7 @@ pub fn write(projects: &Path, bytes: u64, seed: u64) -> io::Result<WrittenTotals
     Ok(maker.written)
 }
 
-struct Maker {
+struct TranscriptGenerator {
     rng: Rng,
     texts: Vec<String>,
     now_ms: u64,
@@ -61,8 +65,8 @@ struct Maker {
 /// Most lines that a fork copies.
 const COPIED_LINES_MAX: usize = 40;
 
-impl Maker {
-    /// Returns the first lines, for a fork to copy.
+impl TranscriptGenerator {
+    /// Writes one session. Returns its first lines, which a fork copies.
     fn session(
         &mut self,
         folder: &Path,
@@ -253,7 +257,10 @@ mod tests {
     #[test]
     fn the_same_seed_writes_the_same_amount() {
         let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let (x, y) = (write(a.path(), 2_000_000, 7).unwrap(), write(b.path(), 2_000_000, 7).unwrap());
+        let (x, y) = (
+            write_transcripts(a.path(), 2_000_000, 7).unwrap(),
+            write_transcripts(b.path(), 2_000_000, 7).unwrap(),
+        );
         assert_eq!(x, y);
         assert!(x.bytes >= 2_000_000 && x.messages > 50, "{x:?}");
     }

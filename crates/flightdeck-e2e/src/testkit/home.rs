@@ -147,7 +147,7 @@ impl TestHome {
 #[track_caller]
 pub fn run_hook(hook: &mut Command, payload: &str) {
     let mut run = || -> Result<Output> {
-        let (stdin, written) = programs::stdin(payload.into())?;
+        let (stdin, written) = programs::stdin_with(payload.into())?;
         let output = hook.stdin(stdin).output()?;
         written.join().map_err(|_| anyhow::anyhow!("the writer panicked"))??;
         Ok(output)

@@ -25,7 +25,7 @@ pub fn serve(log: &Path, input: impl BufRead, mut output: impl Write) -> io::Res
     Ok(())
 }
 
-/// `calls` are the tool calls that wait for the person, by the id of their form.
+/// Answers one line. `calls` has the tool calls that wait for the person, by the id of their form.
 fn answer(message: &Value, calls: &mut Vec<Value>) -> Option<Value> {
     let id = message.get("id")?;
     let reply = |id: &Value, result: Value| json!({"jsonrpc": "2.0", "id": id, "result": result});

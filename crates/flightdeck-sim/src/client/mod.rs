@@ -146,7 +146,7 @@ impl Lab {
         Tui::start(self, (tui::SERVER, name), &[], args, extra)
     }
 
-    /// The same on a tmux server of its own: its panes have the same ids.
+    /// Like [`tui`](Self::tui), but on a tmux server of its own, whose panes have the same ids as those of the first server.
     pub fn tui_on_second_server(&self, name: &str, args: &[&str], extra: &[(&str, &str)]) -> Result<Tui> {
         Tui::start(self, (tui::SECOND_SERVER, name), &[], args, extra)
     }
@@ -263,7 +263,7 @@ impl Drop for Lab {
     }
 }
 
-/// Waits until the condition gives a value. `what` names it in the error.
+/// Waits until the condition gives a value. `what` names the condition in the error.
 pub fn wait_for<T>(what: &str, deadline: Duration, mut look: impl FnMut() -> Result<Option<T>>) -> Result<T> {
     let end = Instant::now() + deadline;
     loop {

@@ -56,7 +56,7 @@ pub(super) fn pids(lab: &Lab) -> Vec<u32> {
     texts.flat_map(|text| text.lines().filter_map(|line| line.parse().ok()).collect::<Vec<_>>()).collect()
 }
 
-/// Ends the lab's terminals. No server is running if no terminal was opened.
+/// Ends the lab's terminals. If none was opened, there is no tmux server to end.
 pub(super) fn kill_servers(lab: &Lab) {
     for name in [SERVER, SECOND_SERVER] {
         let _ = server(&lab.dir, name).arg("kill-server").stderr(Stdio::null()).status();
@@ -179,7 +179,7 @@ impl Tui {
         self.wait_screen("the prompt box", START, on_screen).map(drop)
     }
 
-    /// Waits until the screen reads as wanted.
+    /// Waits until the screen shows what is wanted.
     pub fn wait_screen(
         &self,
         what: &str,
@@ -190,7 +190,7 @@ impl Tui {
         waited.with_context(|| self.shown())
     }
 
-    /// What a key would change on the screen.
+    /// The part of the screen that a key would change.
     pub fn below_output(&self) -> Result<String> {
         Ok(screen::below_output(&self.capture()?))
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::library::Job;
-use super::template::{Script, TemplateStep, Wait};
+use super::template::{CapturedDecision, TemplateStep, Wait};
 use super::{Queued, SimEvent, SimFleet};
 use crate::Map;
 
@@ -25,7 +25,7 @@ pub enum SimVerdict {
 }
 
 impl SimVerdict {
-    /// `None` if the client ignores it.
+    /// The verdict in the output of a hook. `None` if the client ignores that output.
     pub fn printed(json: &Value) -> Option<Self> {
         let output = json.get("hookSpecificOutput").filter(|o| o["hookEventName"] == "PermissionRequest")?;
         let decision = output.get("decision")?;
@@ -51,7 +51,7 @@ impl SimVerdict {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SimRequest {
     pub(super) call_id: String,
-    pub(super) script: Script,
+    pub(super) captured_decision: CapturedDecision,
     pub(super) known: BTreeMap<String, String>,
     pub(super) job: &'static Job,
     pub(super) seat: usize,
@@ -60,7 +60,7 @@ pub(super) struct SimRequest {
 }
 
 impl SimEvent {
-    /// Whether this is a request that [`Fleet::answer`] can answer.
+    /// Whether this is a request that [`SimFleet::answer`] can answer.
     pub fn asks(&self) -> bool {
         self.request.is_some()
     }
@@ -99,24 +99,25 @@ impl SimEvent {
 }
 
 impl SimFleet {
-    /// Whether the script leaves this request unanswered until `at_ms`. It must be the newest returned event of its session.
+    /// Whether the seat's plan leaves this request unanswered until `at_ms`. The request must be the newest returned event of its
+    /// session.
     pub fn waits_until(&mut self, ask: &SimEvent, at_ms: i64) -> bool {
         let Some(request) = ask.request.as_deref() else { return false };
-        let shows = |q: &Queued| match request.script {
-            Script::Runs => q.event.ends_call(&request.call_id),
-            Script::Refused => q.event.batch_names(&request.call_id),
-            Script::Cut => q.key.1 > request.number && !q.event.is_named("Notification"),
+        let shows = |q: &Queued| match request.captured_decision {
+            CapturedDecision::Runs => q.event.ends_call(&request.call_id),
+            CapturedDecision::Refused => q.event.batch_names(&request.call_id),
+            CapturedDecision::Cut => q.key.1 > request.number && !q.event.is_named("Notification"),
         };
         loop {
             let mine = self.queue.iter().map(|Reverse(q)| q).filter(|q| q.seat == request.seat);
             match mine.filter(|q| shows(q)).map(|q| q.event.at_ms).min() {
                 Some(answered) => return answered > at_ms,
-                None if request.script != Script::Cut => return false,
+                None if request.captured_decision != CapturedDecision::Cut => return false,
                 // An interrupted turn shows in the next turn, which may not be planned yet.
                 None if self.seats[request.seat].free_at() > at_ms => return true,
                 None => {
                     let events = self.seats[request.seat].plan(&self.templates, &self.config);
-                    self.due_anew(request.seat);
+                    self.reschedule(request.seat);
                     self.enqueue(request.seat, events);
                 }
             }
@@ -133,10 +134,10 @@ impl SimFleet {
             return false;
         }
         let rest = self.take_rest(request);
-        let decided = match request.script {
-            Script::Runs => rest.iter().position(|e| e.ends_call(&request.call_id)),
-            Script::Refused => rest.iter().position(|e| e.batch_names(&request.call_id)),
-            Script::Cut => (self.returned[request.seat] == request.number).then_some(0),
+        let decided = match request.captured_decision {
+            CapturedDecision::Runs => rest.iter().position(|e| e.ends_call(&request.call_id)),
+            CapturedDecision::Refused => rest.iter().position(|e| e.batch_names(&request.call_id)),
+            CapturedDecision::Cut => (self.returned[request.seat] == request.number).then_some(0),
         };
         let (events, later_ms) = match decided {
             None => (rest, 0),
@@ -146,12 +147,12 @@ impl SimFleet {
             },
         };
         self.seats[request.seat].delay(later_ms);
-        self.due_anew(request.seat);
+        self.reschedule(request.seat);
         self.enqueue(request.seat, events);
         decided.is_some()
     }
 
-    /// Removes and returns the planned events of the request's seat that follow it, in script order.
+    /// Removes and returns the planned events of the request's seat that follow the request, in the order of the plan.
     fn take_rest(&mut self, request: &SimRequest) -> Vec<SimEvent> {
         let queue = std::mem::take(&mut self.queue).into_vec();
         let later = |q: &Queued| q.seat == request.seat && q.key.1 > request.number;
@@ -161,7 +162,7 @@ impl SimFleet {
         rest.into_iter().map(|Reverse(q)| q.event).collect()
     }
 
-    /// The new events, and by how much later events are delayed.
+    /// The new events of the seat, and by how many milliseconds the events after them are delayed.
     fn go_on(
         &mut self,
         ask: &SimEvent,
@@ -172,7 +173,8 @@ impl SimFleet {
     ) -> (Vec<SimEvent>, i64) {
         let Rest { before, decided, after } = rest;
         let was_ms = decided.as_ref().map_or(ask.fired_ms, |e| e.fired_ms);
-        let mut new = match (decided.filter(|_| request.script == Script::Runs), verdict) {
+        let mut new = match (decided.filter(|_| request.captured_decision == CapturedDecision::Runs), verdict)
+        {
             (Some(ran), SimVerdict::Allow { .. }) => {
                 let takes_time = !NEED_INPUT.contains(&ask.text("tool_name"));
                 let tool_ms = if takes_time { self.seats[request.seat].tool_ms(&self.config) } else { 0 };
@@ -187,13 +189,13 @@ impl SimFleet {
         let later_ms = before.last().map_or(is_ms, |e| is_ms.max(e.fired_ms)) - was_ms;
         let (mut after, later_ms) = shift_all(after, later_ms);
         let of_turn = new.iter_mut().chain(&mut after).filter(|e| e.session_id == ask.session_id);
-        if let Some(mode) = tell(of_turn, ask, request, verdict) {
+        if let Some(mode) = write_answer(of_turn, ask, request, verdict) {
             self.seats[request.seat].set_mode(&ask.session_id, mode);
         }
         (before.into_iter().chain(new).chain(after).collect(), later_ms)
     }
 
-    /// Time from the request to the next event that does not depend on the answer.
+    /// The events that follow another decision than the captured person's, from a capture with that decision.
     fn as_captured_elsewhere(
         &mut self,
         request: &SimRequest,
@@ -210,7 +212,7 @@ impl SimFleet {
         for step in steps.iter_mut().filter(|s| s.wait == Wait::Answer) {
             step.wait = if step.is_named("PostToolUse") { Wait::Tool } else { Wait::Client };
         }
-        if request.script == Script::Cut {
+        if request.captured_decision == CapturedDecision::Cut {
             steps.extend(piece("stop").into_iter().flat_map(|t| &t.steps).cloned());
         }
         self.seats[request.seat].go_on(request, steps.iter(), at_ms, &self.config)
@@ -228,7 +230,7 @@ struct Rest {
 impl Rest {
     fn split(mut before: Vec<SimEvent>, at: usize, request: &SimRequest) -> Self {
         let mut after = before.split_off(at);
-        let decided = (request.script != Script::Cut).then(|| after.remove(0));
+        let decided = (request.captured_decision != CapturedDecision::Cut).then(|| after.remove(0));
         // No reminder follows an answered request.
         before.retain(|e| e.text("notification_type") != "permission_prompt");
         Self { before, decided, after }
@@ -259,7 +261,7 @@ fn end_turn(ask: &SimEvent, rest: Vec<SimEvent>, at_ms: i64) -> (Vec<SimEvent>, 
 }
 
 /// Writes the answer into the events as the client reports it; returns the session's new mode.
-fn tell<'a>(
+fn write_answer<'a>(
     events: impl Iterator<Item = &'a mut SimEvent>,
     ask: &SimEvent,
     request: &SimRequest,

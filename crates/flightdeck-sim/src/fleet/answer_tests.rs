@@ -20,10 +20,11 @@ fn day() -> SimFleet {
 }
 
 /// A fleet up to a request, and the same fleet without an answer.
-fn asked(tool: &str, script: Script) -> (SimFleet, SimEvent, SimFleet) {
+fn asked(tool: &str, decision: CapturedDecision) -> (SimFleet, SimEvent, SimFleet) {
     let (mut fleet, mut twin) = (day(), day());
-    let is_it =
-        |e: &SimEvent| e.text("tool_name") == tool && e.request.as_ref().is_some_and(|r| r.script == script);
+    let is_it = |e: &SimEvent| {
+        e.text("tool_name") == tool && e.request.as_ref().is_some_and(|r| r.captured_decision == decision)
+    };
     let ask = fleet.find(is_it).unwrap();
     assert_eq!(twin.find(is_it).as_ref(), Some(&ask));
     (fleet, ask, twin)
@@ -54,7 +55,7 @@ fn payloads(events: &[SimEvent]) -> Vec<&Map> {
 
 #[test]
 fn after_an_allow_the_script_continues_earlier_and_is_otherwise_unchanged() {
-    let (mut fleet, ask, twin) = asked("Bash", Script::Runs);
+    let (mut fleet, ask, twin) = asked("Bash", CapturedDecision::Runs);
     let now = ask.at_ms + QUICK_MS;
     assert!(fleet.answer(&ask, &yes(), now));
     let (got, script) = (next(fleet, &ask, 12), next(twin, &ask, 14));
@@ -68,7 +69,7 @@ fn after_an_allow_the_script_continues_earlier_and_is_otherwise_unchanged() {
 
 #[test]
 fn after_a_refusal_the_call_is_missing_and_the_batch_contains_the_reason() {
-    let (mut fleet, ask, twin) = asked("Bash", Script::Runs);
+    let (mut fleet, ask, twin) = asked("Bash", CapturedDecision::Runs);
     assert!(fleet.answer(&ask, &no(false), ask.at_ms + QUICK_MS));
     let (got, script) = (next(fleet, &ask, 6), next(twin, &ask, 9));
     assert_eq!(got[0].payload["tool_calls"][0]["tool_response"], "not on a Friday");
@@ -79,7 +80,7 @@ fn after_a_refusal_the_call_is_missing_and_the_batch_contains_the_reason() {
 
 #[test]
 fn a_refusal_with_an_interrupt_ends_the_turn() {
-    let (mut fleet, ask, _) = asked("Bash", Script::Runs);
+    let (mut fleet, ask, _) = asked("Bash", CapturedDecision::Runs);
     assert!(fleet.answer(&ask, &no(true), ask.at_ms + QUICK_MS));
     let got = next(fleet, &ask, 10);
     assert!(got.iter().all(|e| e.payload.get("prompt_id") != Some(&ask.payload["prompt_id"])));
@@ -88,7 +89,7 @@ fn a_refusal_with_an_interrupt_ends_the_turn() {
 
 #[test]
 fn a_request_that_the_script_refuses_can_be_allowed() {
-    for script in [Script::Refused, Script::Cut] {
+    for script in [CapturedDecision::Refused, CapturedDecision::Cut] {
         let (mut fleet, ask, twin) = asked("Bash", script);
         assert!(fleet.answer(&ask, &yes(), ask.at_ms + QUICK_MS));
         let got = next(fleet, &ask, 6);
@@ -96,7 +97,7 @@ fn a_request_that_the_script_refuses_can_be_allowed() {
         assert_eq!(got[0].payload["tool_input"], ask.payload["tool_input"]);
         assert_eq!(got[1].payload["tool_calls"][0]["tool_use_id"], got[0].payload["tool_use_id"]);
         let scripted = next(twin, &ask, 6);
-        let same = if script == Script::Cut {
+        let same = if script == CapturedDecision::Cut {
             assert_eq!((names(&got)[2], &got[2].payload["prompt_id"]), ("Stop", &ask.payload["prompt_id"]));
             (payloads(&got[3..]), payloads(&scripted[..3]))
         } else {
@@ -108,18 +109,18 @@ fn a_request_that_the_script_refuses_can_be_allowed() {
 
 #[test]
 fn a_request_that_the_script_refuses_can_be_refused_by_the_hook() {
-    for script in [Script::Refused, Script::Cut] {
+    for script in [CapturedDecision::Refused, CapturedDecision::Cut] {
         let (mut fleet, ask, _) = asked("Bash", script);
         assert!(fleet.answer(&ask, &no(false), ask.at_ms + QUICK_MS));
         let got = next(fleet, &ask, 4);
         assert_eq!(got[0].payload["tool_calls"][0]["tool_response"], "not on a Friday");
-        assert!(script == Script::Refused || names(&got)[1] == "Stop", "{:?}", names(&got));
+        assert!(script == CapturedDecision::Refused || names(&got)[1] == "Stop", "{:?}", names(&got));
     }
 }
 
 #[test]
 fn the_picked_options_of_a_question_are_in_its_result() {
-    let (mut fleet, ask, _) = asked("AskUserQuestion", Script::Runs);
+    let (mut fleet, ask, _) = asked("AskUserQuestion", CapturedDecision::Runs);
     let questions = &ask.payload["tool_input"]["questions"];
     let text = questions[0]["question"].as_str().unwrap();
     let label = questions[0]["options"][1]["label"].as_str().unwrap();
@@ -141,7 +142,7 @@ fn the_picked_options_of_a_question_are_in_its_result() {
 #[test]
 fn an_approved_plan_sets_the_chosen_mode_and_a_refused_plan_does_not() {
     let mode = |verdict: &SimVerdict| {
-        let (mut fleet, ask, _) = asked("ExitPlanMode", Script::Runs);
+        let (mut fleet, ask, _) = asked("ExitPlanMode", CapturedDecision::Runs);
         assert!(fleet.answer(&ask, verdict, ask.at_ms + QUICK_MS));
         let got = next(fleet, &ask, 2);
         (names(&got)[0].to_owned(), got[0].payload["permission_mode"].clone())
@@ -155,7 +156,7 @@ fn an_approved_plan_sets_the_chosen_mode_and_a_refused_plan_does_not() {
 
 #[test]
 fn of_two_requests_at_once_each_has_its_own_answer() {
-    let (mut fleet, first, _) = asked("Read", Script::Runs);
+    let (mut fleet, first, _) = asked("Read", CapturedDecision::Runs);
     let other = |e: &SimEvent| e.session_id == first.session_id && e.asks();
     let second = fleet.find(other).unwrap();
     assert!(fleet.answer(&first, &no(false), second.at_ms + QUICK_MS));
@@ -187,7 +188,7 @@ fn after_an_answer_to_one_of_two_requests_the_other_still_has_its_time() {
 
 #[test]
 fn an_answer_that_comes_too_late_changes_nothing() {
-    for script in [Script::Runs, Script::Refused, Script::Cut] {
+    for script in [CapturedDecision::Runs, CapturedDecision::Refused, CapturedDecision::Cut] {
         let (mut fleet, ask, mut twin) = asked("Bash", script);
         let goes_on = |e: &SimEvent| e.session_id == ask.session_id && !e.is_named("Notification");
         let next = fleet.find(goes_on).unwrap();
@@ -199,7 +200,7 @@ fn an_answer_that_comes_too_late_changes_nothing() {
 
 #[test]
 fn an_unanswered_session_follows_the_script() {
-    let (mut fleet, ask, twin) = asked("Bash", Script::Runs);
+    let (mut fleet, ask, twin) = asked("Bash", CapturedDecision::Runs);
     assert!(fleet.answer(&ask, &no(true), ask.at_ms + QUICK_MS));
     let another = |e: &SimEvent| e.env["FLIGHTDECK_SEAT"] != ask.env["FLIGHTDECK_SEAT"];
     assert!(day_of(fleet, another) == day_of(twin, another));
@@ -247,7 +248,7 @@ fn however_requests_are_answered_events_stay_in_order_and_whole() {
 
 #[test]
 fn a_request_waits_until_the_script_goes_on() {
-    for script in [Script::Runs, Script::Refused, Script::Cut] {
+    for script in [CapturedDecision::Runs, CapturedDecision::Refused, CapturedDecision::Cut] {
         let (mut fleet, ask, twin) = asked("Bash", script);
         let goes_on = |e: &SimEvent| e.session_id == ask.session_id && !e.is_named("Notification");
         let answered = { twin }.find(goes_on).unwrap().at_ms;

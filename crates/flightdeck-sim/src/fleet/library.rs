@@ -10,7 +10,7 @@ pub(super) struct Repo {
     pub(super) asking_commands: &'static [SimCommand],
     pub(super) files: &'static [File],
     pub(super) questions: &'static [SimQuestion],
-    pub(super) errands: &'static [Errand],
+    pub(super) subagent_tasks: &'static [SubagentTask],
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(super) struct SimQuestion {
 
 /// Tasks of a subagent.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Errand {
+pub(super) struct SubagentTask {
     pub(super) description: &'static str,
     pub(super) prompt: &'static str,
     pub(super) result: &'static str,
@@ -171,13 +171,13 @@ static API: Repo = Repo {
             ],
         },
     ],
-    errands: &[
-        Errand {
+    subagent_tasks: &[
+        SubagentTask {
             description: "Find every caller of charge",
             prompt: "List each place that calls charge() and what it does on an error.",
             result: "Seven callers; two swallow the error.",
         },
-        Errand {
+        SubagentTask {
             description: "Review the migration",
             prompt: "Read migrations/0042 and say whether it can run while the service is up.",
             result: "Safe, if the unique index is built concurrently.",
@@ -268,13 +268,13 @@ static WEB: Repo = Repo {
             ],
         },
     ],
-    errands: &[
-        Errand {
+    subagent_tasks: &[
+        SubagentTask {
             description: "Audit the checkout for screen readers",
             prompt: "Walk through src/checkout and list what a screen reader cannot reach.",
             result: "Three controls without a name; the coupon field traps focus.",
         },
-        Errand {
+        SubagentTask {
             description: "Measure the bundle",
             prompt: "Which imports make the checkout bundle large?",
             result: "The date library is 61 % of it.",
@@ -367,13 +367,13 @@ static DATA: Repo = Repo {
             options: [("Nights only", "Slower, goes unnoticed"), ("Any time", "Done by tomorrow")],
         },
     ],
-    errands: &[
-        Errand {
+    subagent_tasks: &[
+        SubagentTask {
             description: "Find the slow partitions",
             prompt: "Look through the last run's log for partitions that took over ten minutes.",
             result: "Nine partitions, all from the March migration.",
         },
-        Errand {
+        SubagentTask {
             description: "Compare the schemas",
             prompt: "Compare schemas/orders.yaml with what the rows really hold.",
             result: "`discount` is missing in 0.4 % of rows.",

@@ -8,9 +8,9 @@ mod answer;
 #[cfg(test)]
 mod cut;
 mod library;
-mod scribe;
 mod seat;
 mod template;
+mod transcript_writer;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -19,9 +19,9 @@ use crate::Map;
 use answer::SimRequest;
 pub use answer::SimVerdict;
 use library::REPOS;
-pub use scribe::Scribe;
 use seat::SimSeat;
 use template::Template;
+pub use transcript_writer::TranscriptWriter;
 
 /// Seats in one folder before the next folder is filled.
 const SEATS_PER_WORKTREE: usize = 6;
@@ -100,20 +100,20 @@ pub struct SeatProject {
     pub branch: String,
 }
 
-/// An endless stream of hook calls in order of arrival. [`Fleet::end`] makes it finite.
+/// An endless stream of hook calls in order of arrival. [`SimFleet::end`] makes it finite.
 #[derive(Debug)]
 pub struct SimFleet {
     config: FleetConfig,
     templates: Vec<Template>,
     seats: Vec<SimSeat>,
-    /// Planned events by arrival; the number keeps equal times in the order they were planned.
+    /// Planned events by arrival. A number in the key keeps events with equal times in the order of their planning.
     queue: BinaryHeap<Reverse<Queued>>,
     planned: u64,
     /// Seats by the time their next turn must be planned.
     due: BinaryHeap<Reverse<(i64, usize)>>,
     /// Sessions that have started and not ended among the returned events, and their seats.
     open: BTreeMap<String, usize>,
-    /// By seat: the number of the last returned event, without reminders.
+    /// For each seat: the number of its last returned event. Reminders do not count.
     returned: Vec<u64>,
 }
 
@@ -181,7 +181,7 @@ impl SimFleet {
         let mut open = self.open.clone();
         let mut kept: Vec<&Queued> = self.queue.iter().map(|Reverse(q)| q).collect();
         kept.sort();
-        kept.into_iter().for_each(|q| note(&mut open, q));
+        kept.into_iter().for_each(|q| track_open_session(&mut open, q));
         for (session_id, seat) in open {
             let goodbye = self.seats[seat].close_session(session_id, at_ms, &self.templates, &self.config);
             self.enqueue(seat, goodbye);
@@ -200,14 +200,14 @@ impl SimFleet {
         }
     }
 
-    /// Updates the queue after the time of a seat's next turn has changed.
-    fn due_anew(&mut self, seat: usize) {
+    /// Corrects when the next turn of a seat must be planned, after the seat's plan has changed.
+    fn reschedule(&mut self, seat: usize) {
         let free_at = self.seats[seat].free_at();
         let due = std::mem::take(&mut self.due).into_iter();
         self.due = due.map(|Reverse((at, n))| Reverse((if n == seat { free_at } else { at }, n))).collect();
     }
 
-    /// When the next event arrives. Until then [`Fleet::answer`] may change it.
+    /// When the next event arrives. Until then [`SimFleet::answer`] may change it.
     pub fn next_at(&mut self) -> Option<i64> {
         self.first().map(|queued| queued.event.at_ms)
     }
@@ -242,7 +242,7 @@ impl Iterator for SimFleet {
     fn next(&mut self) -> Option<SimEvent> {
         self.first()?;
         let Reverse(queued) = self.queue.pop()?;
-        note(&mut self.open, &queued);
+        track_open_session(&mut self.open, &queued);
         if !queued.event.is_named("Notification") {
             let returned = &mut self.returned[queued.seat];
             *returned = queued.key.1.max(*returned);
@@ -251,7 +251,8 @@ impl Iterator for SimFleet {
     }
 }
 
-fn note(open: &mut BTreeMap<String, usize>, queued: &Queued) {
+/// Updates which sessions are open: an event opens its session, and `SessionEnd` closes it.
+fn track_open_session(open: &mut BTreeMap<String, usize>, queued: &Queued) {
     let id = &queued.event.session_id;
     if queued.event.is_named("SessionEnd") {
         open.remove(id);

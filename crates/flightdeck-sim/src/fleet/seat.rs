@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::answer::SimRequest;
 use super::library::{JOBS, Job};
-use super::template::{Facts, Script, Template, TemplateRole, TemplateStep, Wait};
+use super::template::{CapturedDecision, Facts, Template, TemplateRole, TemplateStep, Wait};
 use super::{FleetConfig, SeatProject, SimEvent, project_of_seat};
 use crate::Map;
 use crate::rng::Rng;
@@ -34,7 +34,7 @@ const ARRIVE_MS: u64 = 45_000;
 const EMPTY_SEAT_MS: RangeInclusive<u64> = 20_000..=180_000;
 /// Turns before the person closes the session.
 const TURNS: RangeInclusive<u64> = 8..=40;
-/// How much rarer a request is where it waits for a person: the usual simulated terminal answers after a dozen seconds.
+/// How much rarer requests are in a fleet where they wait for a person. Usually the simulated terminal answers within a dozen seconds.
 const ASKS_RARER: u64 = 3;
 /// Pieces of work in one turn.
 const PIECES: RangeInclusive<u64> = 2..=9;
@@ -219,16 +219,19 @@ impl SimSeat {
         let mut clock = PieceClock { now_ms: self.clock_ms, asked_ms: None };
         for (n, step) in template.steps.iter().enumerate() {
             let mut event = fire(step, &mut facts, &mut clock, &env, config);
-            event.request = template.request_at(n).map(|(call, script)| {
+            event.request = template.request_at(n).map(|(call, captured_decision)| {
                 let call_id = facts.known.get(call).cloned().unwrap_or_default();
                 let (known, job) = (facts.known.clone(), session.job);
-                Box::new(SimRequest { call_id, script, known, job, seat: 0, number: 0 })
+                Box::new(SimRequest { call_id, captured_decision, known, job, seat: 0, number: 0 })
             });
             events.push(event);
         }
         self.clock_ms = clock.now_ms;
         // The person interrupts such a request instead of answering it, and not before the shortest wait is over.
-        if events.iter().any(|event| event.request.as_ref().is_some_and(|r| r.script == Script::Cut)) {
+        if events
+            .iter()
+            .any(|event| event.request.as_ref().is_some_and(|r| r.captured_decision == CapturedDecision::Cut))
+        {
             self.clock_ms += config.answer_ms_min as f64;
         }
         session.prompt_id = facts.known.get("prompt_id.2").cloned().or(session.prompt_id);
@@ -241,7 +244,7 @@ impl SimSeat {
         self.session = Some(session);
     }
 
-    /// Continues the call of `request` with these steps from `at_ms` on, in place of the plan.
+    /// Continues the call of `request` with these steps from `at_ms` on, instead of the planned steps.
     pub(super) fn go_on<'a>(
         &mut self,
         request: &SimRequest,
@@ -323,8 +326,8 @@ struct PieceClock {
     asked_ms: Option<f64>,
 }
 
-/// One step at its time; the clock advances by the step's gap. Of two requests that are open at once, each waits for the person
-/// from its own opening on, so the second does not wait twice as long.
+/// Determines when one step happens, and advances the clock by the step's gap. If two requests are open at once, each waits for the
+/// person from its own opening on, so the second does not wait twice as long.
 fn fire(
     step: &TemplateStep,
     facts: &mut Facts<'_>,

@@ -74,13 +74,13 @@ pub(super) struct Template {
 }
 
 impl Template {
-    /// The person is asked before the tool runs, so the tool should need a permission.
+    /// Whether the person is asked before the tool runs. Then the tool should be one that needs a permission.
     pub(super) fn asks(&self) -> bool {
         self.steps.iter().any(|s| s.is_named("PermissionRequest"))
     }
 
-    /// For a step that asks: the key of its call's id, which the request does not contain, and how the capture continued.
-    pub(super) fn request_at(&self, step: usize) -> Option<(&str, Script)> {
+    /// For a step that asks: the key of its call's id, which the request itself does not contain, and the captured decision.
+    pub(super) fn request_at(&self, step: usize) -> Option<(&str, CapturedDecision)> {
         let request = &self.steps.get(step).filter(|s| s.is_named("PermissionRequest"))?.payload;
         let of_tool = |s: &&TemplateStep| s.payload.get("tool_name") == request.get("tool_name");
         let calls = self.steps[..step].iter().filter(|s| s.is_named("PreToolUse")).filter(of_tool);
@@ -88,12 +88,12 @@ impl Template {
         let call =
             calls.clone().find(same).or_else(|| calls.clone().next_back())?.payload.get("tool_use_id")?;
         let ran = |s: &TemplateStep| s.is_named("PostToolUse") && s.payload.get("tool_use_id") == Some(call);
-        let script = match self.role {
-            TemplateRole::Cut => Script::Cut,
-            _ if self.steps[step..].iter().any(ran) => Script::Runs,
-            _ => Script::Refused,
+        let decision = match self.role {
+            TemplateRole::Cut => CapturedDecision::Cut,
+            _ if self.steps[step..].iter().any(ran) => CapturedDecision::Runs,
+            _ => CapturedDecision::Refused,
         };
-        Some((call.as_str()?.trim_matches(['{', '}']), script))
+        Some((call.as_str()?.trim_matches(['{', '}']), decision))
     }
 
     /// The steps after the request, for a call that began in another capture.
@@ -104,7 +104,7 @@ impl Template {
 
 /// The captured person's decision on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Script {
+pub(super) enum CapturedDecision {
     /// Allowed: the call ran.
     Runs,
     /// Refused with a message: the turn continued without the call.
@@ -118,8 +118,8 @@ pub(super) fn embedded() -> Vec<Template> {
     EPISODES.lines().map(|line| serde_json::from_str(line).expect("templates/episodes.jsonl")).collect()
 }
 
-/// Values for the keys of one episode. Missing values are drawn from the job and remembered, so that a command is the same
-/// in PreToolUse, PermissionRequest and PostToolUse.
+/// Values for the keys of one episode. A missing value is chosen at random from the job and remembered, so that a command is the
+/// same in PreToolUse, PermissionRequest and PostToolUse.
 pub(super) struct Facts<'a> {
     pub(super) known: BTreeMap<String, String>,
     pub(super) rng: &'a mut Rng,
@@ -183,10 +183,10 @@ impl Facts<'_> {
                 self.learn(key, id);
             }
             ("agent", _) => {
-                let errand = self.rng.pick(job.repo.errands);
-                self.learn(&format!("{subject}.description"), errand.description);
-                self.learn(&format!("{subject}.prompt"), errand.prompt);
-                self.learn(&format!("{subject}.result"), errand.result);
+                let task = self.rng.pick(job.repo.subagent_tasks);
+                self.learn(&format!("{subject}.description"), task.description);
+                self.learn(&format!("{subject}.prompt"), task.prompt);
+                self.learn(&format!("{subject}.result"), task.result);
             }
             ("call", "command" | "description" | "stdout" | "error") => {
                 let command =

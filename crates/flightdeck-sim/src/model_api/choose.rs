@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::scripts::{self, ScriptStep};
 
-/// Marks in a prompt which script to play from here on.
+/// Comes before the name of a script in a prompt: that script is played from here on.
 const MARKER: &str = "SCRIPT:";
-/// Begins the command line in a prompt that the script `command` runs.
+/// Comes before the command line in a prompt, which the script `command` runs.
 const COMMAND: &str = "COMMAND:";
 /// The script of a request for a summary of the conversation.
 pub(super) const SUMMARY: &str = "compact";

@@ -22,7 +22,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 
 use scripts::{ModelReply, ScriptStep};
-use sse::{DelayedFrame, Setting};
+use sse::{DelayedFrame, ReplyContext};
 
 /// Most requests answered in one run; it stops a client that loops.
 const REQUESTS_MAX: u64 = 400;
@@ -83,7 +83,7 @@ impl ModelApi {
         Ok(Self { addr, shared, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// For `ANTHROPIC_BASE_URL`.
+    /// The address of the stand-in, for `ANTHROPIC_BASE_URL`.
     pub fn url(&self) -> String {
         format!("http://{}", self.addr)
     }
@@ -185,7 +185,7 @@ async fn perform(
         ScriptStep::Error { status, kind, message } => return failure(status, kind, message),
     };
     let cwd = choose::cwd(body);
-    let setting = Setting {
+    let context = ReplyContext {
         model: body["model"].clone(),
         messages: body["messages"].as_array().map_or(0, Vec::len) as u64,
         plan_file: choose::plan_file(body).unwrap_or_else(|| format!("{cwd}/plan.md")),
@@ -194,9 +194,9 @@ async fn perform(
         number,
     };
     if body["stream"] != true {
-        return document(200, &sse::document(&reply, &setting));
+        return document(200, &sse::document(&reply, &context));
     }
-    events(sse::frames(&reply, &setting), &reply, writing_may_end)
+    events(sse::frames(&reply, &context), &reply, writing_may_end)
 }
 
 fn events(

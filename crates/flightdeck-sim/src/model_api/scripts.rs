@@ -82,7 +82,7 @@ const PLAN: &str = "# Plan\n\n1. Read the code\n2. Change the code\n3. Run the t
 
 /// Waits until it is killed or its time is over; the client's Bash tool refuses a plain `sleep`.
 const LONG_COMMAND: &str = "timeout 45 tail -f /dev/null; echo slept";
-/// The same, told apart on the screen.
+/// A second such command, with another text on the screen.
 const OTHER_LONG_COMMAND: &str = "timeout 44 tail -f /dev/null; echo slept again";
 /// Waits until the test creates the file `go`.
 const UNTIL_GO: &str =

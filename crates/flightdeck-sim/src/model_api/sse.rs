@@ -12,7 +12,7 @@ const CONTEXT_TOKENS_DEFAULT: u64 = 12_000;
 
 /// Values that differ between two answers of the same script.
 #[derive(Debug)]
-pub(super) struct Setting {
+pub(super) struct ReplyContext {
     pub(super) model: Value,
     pub(super) messages: u64,
     pub(super) cwd: String,
@@ -27,7 +27,7 @@ pub(super) struct Setting {
 #[derive(Debug)]
 pub(super) struct DelayedFrame(pub(super) String, pub(super) Duration);
 
-impl Setting {
+impl ReplyContext {
     fn usage(&self, reply: &ModelReply, output_tokens: u64) -> Value {
         let n = self.messages;
         json!({"input_tokens": 3 + n, "cache_creation_input_tokens": 400 * n,
@@ -78,31 +78,31 @@ fn output_tokens(reply: &ModelReply) -> u64 {
 }
 
 /// The answer to a request without `stream`.
-pub(super) fn document(reply: &ModelReply, setting: &Setting) -> Value {
+pub(super) fn document(reply: &ModelReply, context: &ReplyContext) -> Value {
     let block = |(n, block): (usize, &Block)| match block {
         Block::Text { text, .. } => json!({"type": "text", "text": text}),
         Block::Thinking(text) => json!({"type": "thinking", "thinking": text, "signature": "c3R1Yg=="}),
         Block::Tool { name, input } => {
-            json!({"type": "tool_use", "id": setting.tool_id(n), "name": name, "input": setting.input(input)})
+            json!({"type": "tool_use", "id": context.tool_id(n), "name": name, "input": context.input(input)})
         }
     };
     let content = reply.blocks.iter().enumerate().map(block).collect();
-    setting.message(content, stop_reason(reply).into(), setting.usage(reply, output_tokens(reply)))
+    context.message(content, stop_reason(reply).into(), context.usage(reply, output_tokens(reply)))
 }
 
 /// The answer as events.
-pub(super) fn frames(reply: &ModelReply, setting: &Setting) -> Vec<DelayedFrame> {
+pub(super) fn frames(reply: &ModelReply, context: &ReplyContext) -> Vec<DelayedFrame> {
     let mut out = Vec::new();
-    let message = setting.message(json!([]), Value::Null, setting.usage(reply, 1));
+    let message = context.message(json!([]), Value::Null, context.usage(reply, 1));
     push(&mut out, "message_start", json!({"message": message}));
     for (index, block) in reply.blocks.iter().enumerate() {
-        block_frames(&mut out, index, block, setting);
+        block_frames(&mut out, index, block, context);
         if !reply.drop {
             push(&mut out, "content_block_stop", json!({"index": index}));
         }
     }
     if !reply.drop {
-        let usage = setting.usage(reply, output_tokens(reply));
+        let usage = context.usage(reply, output_tokens(reply));
         let delta = json!({"stop_reason": stop_reason(reply), "stop_sequence": null});
         push(&mut out, "message_delta", json!({"delta": delta, "usage": usage}));
         push(&mut out, "message_stop", json!({}));
@@ -110,12 +110,12 @@ pub(super) fn frames(reply: &ModelReply, setting: &Setting) -> Vec<DelayedFrame>
     out
 }
 
-fn block_frames(out: &mut Vec<DelayedFrame>, index: usize, block: &Block, setting: &Setting) {
+fn block_frames(out: &mut Vec<DelayedFrame>, index: usize, block: &Block, context: &ReplyContext) {
     let start = match block {
         Block::Text { .. } => json!({"type": "text", "text": ""}),
         Block::Thinking(_) => json!({"type": "thinking", "thinking": "", "signature": ""}),
         Block::Tool { name, .. } => {
-            json!({"type": "tool_use", "id": setting.tool_id(index), "name": name, "input": {}})
+            json!({"type": "tool_use", "id": context.tool_id(index), "name": name, "input": {}})
         }
     };
     push(out, "content_block_start", json!({"index": index, "content_block": start}));
@@ -134,7 +134,7 @@ fn block_frames(out: &mut Vec<DelayedFrame>, index: usize, block: &Block, settin
             delta(json!({"type": "signature_delta", "signature": "c3R1Yg=="}), Duration::ZERO);
         }
         Block::Tool { input, .. } => {
-            let input = setting.input(input).to_string();
+            let input = context.input(input).to_string();
             pieces(&input).for_each(|piece| {
                 delta(json!({"type": "input_json_delta", "partial_json": piece}), Duration::ZERO)
             });

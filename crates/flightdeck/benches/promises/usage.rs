@@ -14,7 +14,8 @@ const SEED: u64 = 1;
 pub(crate) fn measure(plan: &PromisePlan) -> Result<Vec<Series>> {
     let anchor = plan.anchor.as_ref().context("no ccusage was given: --anchor PATH")?;
     let world = World::new(plan)?;
-    let written = flightdeck_sim::transcripts::write(&world.home().claude().join("projects"), BYTES, SEED)?;
+    let written =
+        flightdeck_sim::transcripts::write_transcripts(&world.home().claude().join("projects"), BYTES, SEED)?;
     let expected = [written.input, written.output, written.cache_read, written.cache_write];
     let names = ["ccusage", "flightdeck"];
     let mut series: Vec<Series> = Vec::new();

@@ -183,7 +183,7 @@ mod tests {
     fn fake_claude(script: &str) -> (tempfile::TempDir, Option<String>) {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("claude");
-        flightdeck_sim::programs::script(&file, script).unwrap();
+        flightdeck_sim::programs::write_script(&file, script).unwrap();
         let path = dir.path().as_os_str().to_owned();
         let said = ask_claude(&|name| (name == "PATH").then(|| path.clone()));
         (dir, said)

@@ -348,7 +348,7 @@ fn history_is_counted_once_across_forks_and_the_standalone_scan_gives_the_same_r
 #[test]
 fn a_generated_history_is_counted_to_the_token() {
     let folder = tempfile::tempdir().unwrap();
-    let written = flightdeck_sim::transcripts::write(folder.path(), 3_000_000, 11).unwrap();
+    let written = flightdeck_sim::transcripts::write_transcripts(folder.path(), 3_000_000, 11).unwrap();
     let (report, failed) =
         standalone_scan::report(folder.path(), PriceTable::shipped(), TimeZone::UTC, None, clock::now());
     let t = &report.total.tokens;

@@ -166,7 +166,7 @@ impl Hook {
     }
 
     pub(crate) fn run(&mut self, payload: impl Into<String>) -> Ended {
-        let (stdin, written) = programs::stdin(payload.into().into()).unwrap();
+        let (stdin, written) = programs::stdin_with(payload.into().into()).unwrap();
         self.0.stdin(stdin);
         let (began, child) = self.start();
         let ended = Ended::wait_for(began, child);
@@ -185,7 +185,7 @@ impl Hook {
     }
 
     pub(crate) fn run_and_stop_listening(&mut self, payload: &str) {
-        self.0.stdin(programs::stdin(payload.into()).unwrap().0);
+        self.0.stdin(programs::stdin_with(payload.into()).unwrap().0);
         let (began, mut child) = self.start();
         child.stdout = None;
         Ended::wait_for(began, child).said_nothing();
@@ -194,7 +194,7 @@ impl Hook {
     /// The reader of the output is gone from the start.
     pub(crate) fn run_without_listener(&mut self, payload: &str) {
         let (_, output) = std::io::pipe().unwrap();
-        self.0.stdin(programs::stdin(payload.into()).unwrap().0).stdout(output);
+        self.0.stdin(programs::stdin_with(payload.into()).unwrap().0).stdout(output);
         let (began, child) = self.start();
         Ended::wait_for(began, child).said_nothing();
     }

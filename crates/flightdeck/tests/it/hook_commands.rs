@@ -35,7 +35,7 @@ fn fire_all(home: &TestHome, daemon: &TestDaemon, commands: &[(String, String)])
 }
 
 fn answered(mut hook: Command, payload: &Value, daemon: &TestDaemon) {
-    let (stdin, _) = programs::stdin(payload.to_string().into()).unwrap();
+    let (stdin, _) = programs::stdin_with(payload.to_string().into()).unwrap();
     let child = hook.stdin(stdin).stdout(Stdio::piped()).spawn().unwrap();
     let open = || daemon.card("s")["asks"][0]["id"].as_str().map(str::to_owned);
     let ask = until("the ask", open);

@@ -48,7 +48,7 @@ fn install_client(home: &TestHome) {
     fs::create_dir(home.path().join("bin")).unwrap();
     for (name, script) in [("claude", "fake-claude.sh"), ("interrupted", "interrupted-client.sh")] {
         let script = format!("exec bash '{}/tests/it/{script}' \"$@\"", env!("CARGO_MANIFEST_DIR"));
-        flightdeck_sim::programs::script(&home.path().join("bin").join(name), &script).unwrap();
+        flightdeck_sim::programs::write_script(&home.path().join("bin").join(name), &script).unwrap();
     }
 }
 

@@ -23,7 +23,7 @@ fn line(usd: f64) -> String {
 
 fn given(mut command: Command, input: &[u8]) -> Output {
     // Not every command reads its whole input.
-    let (stdin, _) = programs::stdin(input.to_vec()).unwrap();
+    let (stdin, _) = programs::stdin_with(input.to_vec()).unwrap();
     command.stdin(stdin).output().unwrap()
 }
 

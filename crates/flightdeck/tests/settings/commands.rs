@@ -53,7 +53,7 @@ fn the_binary_gets_any_path_unchanged() {
         fs::create_dir(&folder).unwrap();
         let binary = folder.join("flight deck");
         let script = "for a in \"$@\"; do printf '[%s]' \"$a\"; done; cat; echo noise >&2; exit 3";
-        flightdeck_sim::programs::script(&binary, script).unwrap();
+        flightdeck_sim::programs::write_script(&binary, script).unwrap();
         fixture.registration.binary = binary;
         fixture.registration.home = folder.clone();
         fixture.install().unwrap();

@@ -221,7 +221,7 @@ fn the_binary_gets_the_wrapped_command_unchanged() {
     let theirs = json!({"statusLine": {"type": "command", "command": OWN}}).to_string();
     let mut fixture = wrapping(theirs.as_bytes());
     fixture.registration.binary = fixture.path().join("it's fd");
-    flightdeck_sim::programs::script(&fixture.registration.binary, r#"printf '%s|' "$@""#).unwrap();
+    flightdeck_sim::programs::write_script(&fixture.registration.binary, r#"printf '%s|' "$@""#).unwrap();
     fixture.install().unwrap();
     let expected = format!("statusline|--home|/home/dev/.fd|--|{OWN}|");
     assert_eq!(run(&fixture, "{}"), (Some(0), expected, String::new()));

@@ -9,7 +9,7 @@ use flightdeck_core::log::record::Record;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::hook::{HookDraft, set_fired_at};
 use flightdeck_protocol::hooks::Hook;
-use flightdeck_sim::fleet::{Scribe, SimEvent, SimFleet, SimVerdict};
+use flightdeck_sim::fleet::{SimEvent, SimFleet, SimVerdict, TranscriptWriter};
 use tokio::task::JoinSet;
 
 use crate::client::AsyncClient;
@@ -26,7 +26,7 @@ type Answered = (SimEvent, SimVerdict);
 
 pub(super) struct Player {
     fleet: SimFleet,
-    scribe: Scribe,
+    transcripts: TranscriptWriter,
     paths: Paths,
     /// The connection for events that need no verdict.
     client: AsyncClient,
@@ -37,9 +37,9 @@ pub(super) struct Player {
 impl Player {
     /// Writes transcripts below `config_dir`.
     pub(super) async fn new(fleet: SimFleet, config_dir: &Path, paths: Paths) -> anyhow::Result<Self> {
-        let scribe = Scribe::new(config_dir, fleet.places());
+        let transcripts = TranscriptWriter::new(config_dir, fleet.places());
         let client = AsyncClient::connect(&paths).await?;
-        Ok(Self { fleet, scribe, paths, client, held: JoinSet::new() })
+        Ok(Self { fleet, transcripts, paths, client, held: JoinSet::new() })
     }
 
     /// Plays the events up to now, many at a time. Requests that still wait for an answer are held.
@@ -48,7 +48,7 @@ impl Player {
         let mut records = Vec::new();
         while self.fleet.next_at().is_some_and(|at| at <= now) {
             let Some(mut event) = self.fleet.next() else { break };
-            self.scribe.write(&mut event)?;
+            self.transcripts.write(&mut event)?;
             let waits = event.asks() && self.fleet.waits_until(&event, now);
             if waits || records.len() == CATCH_UP_EVENTS {
                 engine.append(std::mem::take(&mut records)).await?;
@@ -76,7 +76,7 @@ impl Player {
                 }
                 () = tokio::time::sleep(Duration::from_millis(wait)) => {
                     let Some(mut event) = self.fleet.next() else { break };
-                    self.scribe.write(&mut event)?;
+                    self.transcripts.write(&mut event)?;
                     self.send(event).await?;
                 }
             }

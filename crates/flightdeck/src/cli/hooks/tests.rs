@@ -18,7 +18,7 @@ impl Home {
     fn with_claude(version: &str) -> Self {
         let home = Self(tempfile::tempdir().unwrap());
         let claude = home.0.path().join("claude");
-        flightdeck_sim::programs::script(&claude, &format!("echo '{version} (Claude Code)'")).unwrap();
+        flightdeck_sim::programs::write_script(&claude, &format!("echo '{version} (Claude Code)'")).unwrap();
         fs::create_dir(home.0.path().join("work")).unwrap();
         home
     }

@@ -29,7 +29,7 @@ const COMPACTED_TOKENS: u64 = 24_000;
 
 /// The transcript files, and the state of each.
 #[derive(Debug)]
-pub struct Scribe {
+pub struct TranscriptWriter {
     projects: PathBuf,
     places: Vec<SeatProject>,
     /// By session, then by subagent; `""` is the main agent.
@@ -57,7 +57,7 @@ struct Writing {
     rng: Rng,
 }
 
-impl Scribe {
+impl TranscriptWriter {
     /// Writes below `config_dir`, which stands for the client's folder.
     pub fn new(config_dir: impl Into<PathBuf>, places: Vec<SeatProject>) -> Self {
         let projects = config_dir.into().join("projects");
@@ -104,7 +104,7 @@ impl Scribe {
 }
 
 impl Writing {
-    /// A session has the same usage in every run.
+    /// The random numbers follow from the id, so that a session has the same usage in every run.
     fn new(path: PathBuf, id: impl Iterator<Item = u8>) -> Self {
         let seed = id.fold(0, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
         let mut rng = Rng::new(seed);
@@ -112,7 +112,7 @@ impl Writing {
         Self { path, model: String::new(), context, cached: false, last_uuid: Value::Null, rng }
     }
 
-    /// `None` if the client writes no line that matters here.
+    /// The line that the client writes for an event. `None` if it writes none that readers of transcripts need.
     fn next_line(&mut self, payload: &Map, lines: Lines) -> Option<Value> {
         match name(payload) {
             "SessionStart" if payload.contains_key("model") => {
@@ -300,10 +300,10 @@ mod tests {
     fn every_session_with_an_answer_has_a_transcript_that_its_events_name() {
         let dir = tempfile::tempdir().unwrap();
         let mut fleet = SimFleet::new(FleetConfig { sessions: 12, ..FleetConfig::default() });
-        let mut scribe = Scribe::new(dir.path(), fleet.places());
+        let mut writer = TranscriptWriter::new(dir.path(), fleet.places());
         let (mut answers, mut agents) = (0, 0);
         for mut event in fleet.by_ref().take(3_000) {
-            scribe.write(&mut event).unwrap();
+            writer.write(&mut event).unwrap();
             let stop = name(&event.payload) == "Stop";
             if !stop {
                 agents += usize::from(name(&event.payload) == "SubagentStop");
