@@ -3,7 +3,7 @@ import type { Question } from "./Question";
 import type { Resolution } from "./Resolution";
 
 /**
- * An ask as viewers get it.
+ * An ask as it is sent to viewers.
  */
 export type Ask = {
   id: string;

@@ -1,5 +1,5 @@
 // Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
 /**
- * In the order of the board: what can still be answered cheaply comes first.
+ * Whether the prompt cache is warm. In the order of the board: sessions that can still be answered cheaply come first.
  */
 export type CacheStatus = "warm" | "unknown" | "cold";

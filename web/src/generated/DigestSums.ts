@@ -1,6 +1,6 @@
 // Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
 /**
- * An assignment counts where it was completed; an open one counts now.
+ * Numbers of assignments. A completed assignment counts at the time of its completion, an open one at the present.
  */
 export type DigestSums = {
   completed: number;

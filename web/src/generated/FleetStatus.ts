@@ -1,5 +1,5 @@
 // Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
 /**
- * Ranks error > attention > working > checked > done.
+ * The status of a session for the fleet, the worst first: error, attention, working, checked, done.
  */
 export type FleetStatus = "error" | "attention" | "working" | "checked" | "done";

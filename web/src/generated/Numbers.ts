@@ -2,6 +2,6 @@
 import type { NumbersPoint } from "./NumbersPoint";
 
 /**
- * Oldest first.
+ * The points of a chart, oldest first.
  */
 export type Numbers = { points: Array<NumbersPoint> };
