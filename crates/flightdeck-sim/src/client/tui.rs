@@ -166,7 +166,7 @@ impl Tui {
             let is_in_box = || screen::draft(&now).is_some_and(|draft| draft.contains(&start));
             Ok((now.matches(&start).count() > before || is_in_box()).then_some(()))
         })
-        .with_context(|| self.shown())
+        .with_context(|| self.screen_excerpt())
     }
 
     pub fn submit(&self, text: &str) -> Result<()> {
@@ -187,7 +187,7 @@ impl Tui {
         wanted: impl Fn(&Screen) -> bool,
     ) -> Result<Screen> {
         let waited = wait_for(what, deadline, || Ok(Some(self.screen()?).filter(&wanted)));
-        waited.with_context(|| self.shown())
+        waited.with_context(|| self.screen_excerpt())
     }
 
     /// The part of the screen that a key would change.
@@ -198,7 +198,7 @@ impl Tui {
     /// Waits until a text is no longer on the screen.
     pub fn wait_no_text(&self, text: &str, deadline: Duration) -> Result<()> {
         let gone = || Ok((!self.capture()?.contains(text)).then_some(()));
-        wait_for(&format!("{text:?} to go"), deadline, gone).with_context(|| self.shown())
+        wait_for(&format!("{text:?} to go"), deadline, gone).with_context(|| self.screen_excerpt())
     }
 
     /// Waits until the screen holds a pattern.
@@ -206,7 +206,7 @@ impl Tui {
         let regex = Regex::new(pattern)?;
         let waited =
             wait_for(pattern, deadline, || Ok(Some(self.capture()?).filter(|text| regex.is_match(text))));
-        waited.with_context(|| self.shown())
+        waited.with_context(|| self.screen_excerpt())
     }
 
     /// Attaches a viewer to this terminal: a tmux client inside another tmux server. It ends with the lab's server. Returns
@@ -264,7 +264,7 @@ impl Tui {
     }
 
     /// The screen for an error message, without its empty lines.
-    fn shown(&self) -> String {
+    fn screen_excerpt(&self) -> String {
         let text = self.capture().unwrap_or_default();
         let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
         let tail = &lines[lines.len().saturating_sub(SHOWN_LINES)..];

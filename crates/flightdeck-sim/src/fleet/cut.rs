@@ -77,11 +77,11 @@ fn nothing_of_the_captured_machine_is_left() {
 fn template_from_capture((name, role, from, range): &(&str, TemplateRole, &str, Range<usize>)) -> Template {
     let scenario = corpus::scenario(from);
     let hooks = scenario.hooks.clone();
-    let words = Words::from_hooks(&hooks[range.clone()]);
+    let keys = TextKeys::from_hooks(&hooks[range.clone()]);
     let step = |n: usize| TemplateStep {
         wait: if n == 0 { Wait::Client } else { wait(hooks[..n].iter().rev(), &hooks[n]) },
         gap_ms: if n == 0 { 0 } else { u64::try_from(hooks[n].t_ms - hooks[n - 1].t_ms).unwrap_or(0) },
-        payload: words.blank(&hooks[n].event),
+        payload: keys.keyed_payload(&hooks[n].event),
     };
     let steps = range.clone().filter(|n| hooks[*n].name() != "MessageDisplay").map(step).collect();
     Template { name: (*name).to_owned(), role: *role, from: (*from).to_owned(), steps }
@@ -122,17 +122,24 @@ fn takes_time(hook: &HookRecord) -> bool {
 
 /// The texts of a capture and the keys that replace them.
 #[derive(Default)]
-struct Words {
+struct TextKeys {
+    /// A string that is equal to the first text becomes the second.
     whole: Vec<(String, String)>,
+    /// The first text becomes the second wherever it occurs.
     part: Vec<(String, String)>,
 }
 
-impl Words {
+/// The string at a JSON pointer of an event.
+fn text_at(event: &Value, pointer: &str) -> Option<String> {
+    event.pointer(pointer).and_then(Value::as_str).map(str::to_owned)
+}
+
+impl TextKeys {
     fn from_hooks(hooks: &[HookRecord]) -> Self {
-        let mut words = Self::default();
-        words.ids(hooks);
+        let mut keys = Self::default();
+        keys.add_ids(hooks);
         for hook in hooks {
-            words.add_texts(&hook.event);
+            keys.add_texts(&hook.event);
         }
         let fixed = [
             ("Which database should we use?", "{{question}}"),
@@ -145,22 +152,22 @@ impl Words {
             ("/home/dev/work/demo", "{{cwd}}"),
             ("/home/dev", "{{home}}"),
         ];
-        words.part.extend(fixed.map(|(old, new)| (old.to_owned(), new.to_owned())));
-        words
+        keys.part.extend(fixed.map(|(old, new)| (old.to_owned(), new.to_owned())));
+        keys
     }
 
-    fn ids(&mut self, hooks: &[HookRecord]) {
+    fn add_ids(&mut self, hooks: &[HookRecord]) {
         for hook in hooks {
             let id = |key: &str| hook.event.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-            self.numbered(&id("session_id"), &["{{session}}", "{{next_session}}"]);
-            self.numbered(&id("prompt_id"), &["{{prompt_id}}", "{{prompt_id.2}}", "{{prompt_id.3}}"]);
-            self.numbered(&id("tool_use_id"), &CALLS);
-            self.numbered(&id("agent_id"), &["{{agent.1.id}}", "{{agent.2.id}}"]);
+            self.add_id(&id("session_id"), &["{{session}}", "{{next_session}}"]);
+            self.add_id(&id("prompt_id"), &["{{prompt_id}}", "{{prompt_id.2}}", "{{prompt_id.3}}"]);
+            self.add_id(&id("tool_use_id"), &CALLS);
+            self.add_id(&id("agent_id"), &["{{agent.1.id}}", "{{agent.2.id}}"]);
         }
     }
 
-    /// The next free key of `keys` for a new id.
-    fn numbered(&mut self, id: &str, keys: &[&str]) {
+    /// Replaces a new id by the next free key of `keys`.
+    fn add_id(&mut self, id: &str, keys: &[&str]) {
         if id.is_empty() || self.part.iter().any(|(old, _)| old == id) {
             return;
         }
@@ -170,114 +177,127 @@ impl Words {
     }
 
     fn add_texts(&mut self, event: &Map) {
-        let text = |pointer: &str| {
-            Value::Object(event.clone()).pointer(pointer).and_then(Value::as_str).map(str::to_owned)
-        };
-        let call = text("/tool_use_id")
-            .and_then(|id| self.key_of(&id))
-            .unwrap_or_default()
-            .replace(".id}}", "")
-            .replace("{{", "");
-        let agent = text("/agent_id")
-            .and_then(|id| self.key_of(&id))
-            .unwrap_or_default()
-            .replace(".id}}", "")
-            .replace("{{", "");
+        let event = Value::Object(event.clone());
+        self.add_call_texts(&event);
+        self.add_messages(&event);
+    }
+
+    /// The texts of a tool call and of its result.
+    fn add_call_texts(&mut self, event: &Value) {
+        let text = |pointer: &str| text_at(event, pointer);
+        let call = self.subject_of(text("/tool_use_id"));
         let tool = text("/tool_name").unwrap_or_default();
         let input = |key: &str| text(&format!("/tool_input/{key}"));
         match tool.as_str() {
             "Bash" => {
                 for key in ["command", "description"] {
-                    self.whole(input(key), format!("{{{{{call}.{key}}}}}"));
+                    self.replace_whole(input(key), format!("{{{{{call}.{key}}}}}"));
                 }
-                self.whole(text("/tool_response/stdout"), format!("{{{{{call}.stdout}}}}"));
-                self.whole(text("/error"), format!("{{{{{call}.error}}}}"));
+                self.replace_whole(text("/tool_response/stdout"), format!("{{{{{call}.stdout}}}}"));
+                self.replace_whole(text("/error"), format!("{{{{{call}.error}}}}"));
             }
             "Read" | "Write" | "Edit" if !input("file_path").is_some_and(|p| p.contains("/plans/")) => {
                 for key in ["file_path", "content", "old_string", "new_string"] {
-                    self.whole(input(key), format!("{{{{{call}.{key}}}}}"));
+                    self.replace_whole(input(key), format!("{{{{{call}.{key}}}}}"));
                 }
-                self.whole(text("/tool_response/file/content"), format!("{{{{{call}.content}}}}"));
+                self.replace_whole(text("/tool_response/file/content"), format!("{{{{{call}.content}}}}"));
             }
             "Agent" => {
                 let n = call.rsplit('.').next().unwrap_or_default().to_owned();
-                self.part(input("description"), format!("{{{{agent.{n}.description}}}}"));
-                self.whole(input("prompt"), format!("{{{{agent.{n}.prompt}}}}"));
+                self.replace_part(input("description"), format!("{{{{agent.{n}.description}}}}"));
+                self.replace_whole(input("prompt"), format!("{{{{agent.{n}.prompt}}}}"));
             }
             "TaskCreate" => {
                 let n = if self.part.iter().any(|(_, new)| new == "{{todo.1}}") { "2" } else { "1" };
                 if !self.part.iter().any(|(old, _)| Some(old) == input("subject").as_ref()) {
-                    self.part(input("subject"), format!("{{{{todo.{n}}}}}"));
-                    self.whole(input("activeForm"), format!("{{{{todo.{n}.active}}}}"));
-                    self.whole(input("description"), format!("{{{{todo.{n}.why}}}}"));
+                    self.replace_part(input("subject"), format!("{{{{todo.{n}}}}}"));
+                    self.replace_whole(input("activeForm"), format!("{{{{todo.{n}.active}}}}"));
+                    self.replace_whole(input("description"), format!("{{{{todo.{n}.why}}}}"));
                 }
             }
             "AskUserQuestion" => {
-                self.whole(text("/tool_input/questions/0/header"), "{{question.header}}".into());
+                self.replace_whole(text("/tool_input/questions/0/header"), "{{question.header}}".into());
                 for (n, place) in [("1", "0"), ("2", "1")] {
                     let option = |key: &str| text(&format!("/tool_input/questions/0/options/{place}/{key}"));
-                    self.part(option("label"), format!("{{{{question.{n}}}}}"));
-                    self.whole(option("description"), format!("{{{{question.{n}.why}}}}"));
+                    self.replace_part(option("label"), format!("{{{{question.{n}}}}}"));
+                    self.replace_whole(option("description"), format!("{{{{question.{n}.why}}}}"));
                 }
             }
-            "ExitPlanMode" => self.part(input("plan"), "{{plan}}".into()),
+            "ExitPlanMode" => self.replace_part(input("plan"), "{{plan}}".into()),
             _ => {}
         }
+    }
+
+    /// What the person and the agents wrote.
+    fn add_messages(&mut self, event: &Value) {
+        let text = |pointer: &str| text_at(event, pointer);
         let name = text("/hook_event_name").unwrap_or_default();
         let said = text("/last_assistant_message");
         match name.as_str() {
             "UserPromptSubmit" if !text("/prompt").is_some_and(|p| p.starts_with("<task-")) => {
-                self.whole(text("/prompt"), "{{say}}".into())
+                self.replace_whole(text("/prompt"), "{{say}}".into())
             }
-            "Stop" => self.whole(said, "{{answer}}".into()),
+            "Stop" => self.replace_whole(said, "{{answer}}".into()),
             "SubagentStop" if text("/agent_type").is_some_and(|t| t.is_empty()) => {
-                self.whole(said, "{{summary}}".into())
+                self.replace_whole(said, "{{summary}}".into())
             }
-            "SubagentStop" => self.part(said, format!("{{{{{agent}.result}}}}")),
+            "SubagentStop" => {
+                let agent = self.subject_of(text("/agent_id"));
+                self.replace_part(said, format!("{{{{{agent}.result}}}}"));
+            }
             _ => {}
         }
+    }
+
+    /// The key of an id without `.id`: `call.1`, `agent.2`. Empty if the id is missing or unknown.
+    fn subject_of(&self, id: Option<String>) -> String {
+        let key = id.and_then(|id| self.key_of(&id)).unwrap_or_default();
+        key.replace(".id}}", "").replace("{{", "")
     }
 
     fn key_of(&self, id: &str) -> Option<String> {
         self.part.iter().find(|(old, _)| old == id).map(|(_, new)| new.clone())
     }
 
-    fn whole(&mut self, old: Option<String>, new: String) {
+    /// Replaces this text where a string is equal to it.
+    fn replace_whole(&mut self, old: Option<String>, new: String) {
         if let Some(old) = old.filter(|o| !o.is_empty() && !self.whole.iter().any(|(seen, _)| seen == o)) {
             self.whole.push((old, new));
         }
     }
 
-    fn part(&mut self, old: Option<String>, new: String) {
+    /// Replaces this text wherever it occurs in a string.
+    fn replace_part(&mut self, old: Option<String>, new: String) {
         if let Some(old) = old.filter(|o| !o.is_empty() && !self.part.iter().any(|(seen, _)| seen == o)) {
             self.part.push((old, new));
         }
     }
 
-    fn blank(&self, event: &Map) -> Map {
-        let mut blank: Map = event.iter().map(|(k, v)| (self.text(k), self.value(v))).collect();
-        let mode = blank.get_mut("permission_mode").filter(|m| *m == "default" || *m == "acceptEdits");
+    /// The payload with keys in place of everything that belongs to the captured session.
+    fn keyed_payload(&self, event: &Map) -> Map {
+        let mut keyed: Map = event.iter().map(|(k, v)| (self.keyed_text(k), self.keyed_value(v))).collect();
+        let mode = keyed.get_mut("permission_mode").filter(|m| *m == "default" || *m == "acceptEdits");
         if let Some(mode) = mode {
             *mode = "{{mode}}".into();
         }
-        if blank.get("hook_event_name").is_some_and(|n| n == "SessionStart") && blank.contains_key("model") {
-            blank.insert("model".into(), "{{model}}".into());
+        if keyed.get("hook_event_name").is_some_and(|n| n == "SessionStart") && keyed.contains_key("model") {
+            keyed.insert("model".into(), "{{model}}".into());
         }
-        blank
+        keyed
     }
 
-    fn value(&self, value: &Value) -> Value {
+    fn keyed_value(&self, value: &Value) -> Value {
         match value {
-            Value::String(text) => Value::String(self.text(text)),
-            Value::Array(items) => items.iter().map(|i| self.value(i)).collect(),
+            Value::String(text) => Value::String(self.keyed_text(text)),
+            Value::Array(items) => items.iter().map(|i| self.keyed_value(i)).collect(),
             Value::Object(map) => {
-                Value::Object(map.iter().map(|(k, v)| (self.text(k), self.value(v))).collect())
+                Value::Object(map.iter().map(|(k, v)| (self.keyed_text(k), self.keyed_value(v))).collect())
             }
             other => other.clone(),
         }
     }
 
-    fn text(&self, text: &str) -> String {
+    fn keyed_text(&self, text: &str) -> String {
         if let Some((_, new)) = self.whole.iter().find(|(old, _)| old == text) {
             return new.clone();
         }

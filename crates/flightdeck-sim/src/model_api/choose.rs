@@ -21,7 +21,7 @@ pub(super) struct Choice {
 
 pub(super) fn choose(body: &Value) -> Choice {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let last_user = messages.iter().rfind(|m| m["role"] == "user").map(said).unwrap_or_default();
+    let last_user = messages.iter().rfind(|m| m["role"] == "user").map(message_text).unwrap_or_default();
     if last_user.contains("create a detailed summary")
         || last_user.contains("CRITICAL: Respond with TEXT ONLY")
     {
@@ -40,8 +40,9 @@ pub(super) fn choose(body: &Value) -> Choice {
 
 /// The script that a user named last, and the number of answers after it.
 fn last_script(messages: &[Value]) -> (Option<String>, usize) {
-    let named =
-        |m: &Value| if m["role"] == "user" { last_marker(&without_reminders(&said(m))) } else { None };
+    let named = |m: &Value| {
+        if m["role"] == "user" { last_marker(&without_reminders(&message_text(m))) } else { None }
+    };
     let Some((at, script)) = messages.iter().enumerate().rev().find_map(|(n, m)| Some((n, named(m)?))) else {
         return (None, 0);
     };
@@ -55,7 +56,7 @@ fn last_marker(text: &str) -> Option<String> {
 }
 
 /// The text of a message or of a tool result.
-pub(super) fn said(message: &Value) -> String {
+pub(super) fn message_text(message: &Value) -> String {
     match &message["content"] {
         Value::String(text) => text.clone(),
         Value::Array(blocks) => {
@@ -71,7 +72,7 @@ pub(super) fn last_tool_results(body: &Value) -> Vec<String> {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let blocks = messages.iter().rfind(|m| m["role"] == "user").and_then(|m| m["content"].as_array());
     let results = blocks.into_iter().flatten().filter(|b| b["type"] == "tool_result");
-    results.map(said).collect()
+    results.map(message_text).collect()
 }
 
 /// Removes the client's reminders, which quote earlier prompts.
@@ -89,7 +90,7 @@ fn without_reminders(text: &str) -> String {
 pub(super) fn command(body: &Value) -> Option<String> {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let prompts = messages.iter().rev().filter(|m| m["role"] == "user");
-    prompts.map(|m| without_reminders(&said(m))).find_map(|text| {
+    prompts.map(|m| without_reminders(&message_text(m))).find_map(|text| {
         let after = text.split_once(COMMAND)?.1;
         Some(after.lines().next().unwrap_or_default().trim().to_owned())
     })

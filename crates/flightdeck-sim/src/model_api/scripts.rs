@@ -90,7 +90,9 @@ const UNTIL_GO: &str =
 
 /// The script of that name, or `None`.
 pub fn script(name: &str) -> Option<Vec<ScriptStep>> {
-    [commands, waits, questions, agents, failures].into_iter().find_map(|scripts| scripts(name))
+    [commands, waits, questions, agents, background_agents, failures]
+        .into_iter()
+        .find_map(|scripts| scripts(name))
 }
 
 /// Scripts that run tools, or only write.
@@ -207,9 +209,9 @@ fn questions(name: &str) -> Option<Vec<ScriptStep>> {
     Some(match name {
         "ask" => then(vec![tool("AskUserQuestion", question())], "Thank you for the answer."),
         "asktext" => vec![reply(vec![say("I read both files. Should I keep `a.rs` or `b.rs`?")])],
-        "askmany" => then(vec![tool("AskUserQuestion", json!({"questions": [parts()]}))], "Noted."),
+        "askmany" => then(vec![tool("AskUserQuestion", json!({"questions": [many_choices()]}))], "Noted."),
         "asktwo" => then(
-            vec![tool("AskUserQuestion", json!({"questions": [question()["questions"][0], parts()]}))],
+            vec![tool("AskUserQuestion", json!({"questions": [question()["questions"][0], many_choices()]}))],
             "Both noted.",
         ),
         "elicit" => then(vec![tool("mcp__lab__ask", json!({}))], "The server asked."),
@@ -223,7 +225,7 @@ fn questions(name: &str) -> Option<Vec<ScriptStep>> {
     })
 }
 
-/// Scripts with subagents, and what those do.
+/// Scripts with subagents that the main agent waits for or that fail, and the scripts of those subagents.
 fn agents(name: &str) -> Option<Vec<ScriptStep>> {
     Some(match name {
         "subfail" => then(
@@ -259,6 +261,21 @@ fn agents(name: &str) -> Option<Vec<ScriptStep>> {
             "Subagent result: 1 file.",
         ),
         "subslow" => then(vec![bash(UNTIL_GO, "Wait in agent")], "Slow subagent finished."),
+        // Two agents: one runs a command, for which it may have to ask, and one fails at once.
+        "subaskfail" => then(
+            vec![
+                agent("Count files", "SCRIPT:subwork count", "general-purpose", true),
+                agent("Fails at once", "SCRIPT:err400 go", "general-purpose", true),
+            ],
+            "Two agents were started.",
+        ),
+        _ => return None,
+    })
+}
+
+/// Scripts with subagents in the background.
+fn background_agents(name: &str) -> Option<Vec<ScriptStep>> {
+    Some(match name {
         // A background agent, and a command of the main agent beside it.
         "agentandsleep" => vec![
             reply(vec![agent("Background agent", "SCRIPT:subslow go", "general-purpose", true)]),
@@ -282,14 +299,6 @@ fn agents(name: &str) -> Option<Vec<ScriptStep>> {
             reply(vec![bash("echo bash-ok", "Say a word")]),
             reply(vec![say("Spoke beside an agent.")]),
         ],
-        // Two agents: one runs a command, for which it may have to ask, and one fails at once.
-        "subaskfail" => then(
-            vec![
-                agent("Count files", "SCRIPT:subwork count", "general-purpose", true),
-                agent("Fails at once", "SCRIPT:err400 go", "general-purpose", true),
-            ],
-            "Two agents were started.",
-        ),
         "bgagent" => then(
             vec![agent("Background agent", "SCRIPT:subslow go", "general-purpose", true)],
             "Launched a background agent.",
@@ -369,7 +378,7 @@ fn slow() -> ScriptStep {
 }
 
 /// Several may be picked, and one label holds a comma.
-fn parts() -> Value {
+fn many_choices() -> Value {
     json!({
         "question": "Which parts should it have?", "header": "Parts", "multiSelect": true,
         "options": [
