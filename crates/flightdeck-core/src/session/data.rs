@@ -63,7 +63,7 @@ impl Session {
         if order.late || source == StartSource::Compact {
             return;
         }
-        self.agent_type.clone_from(&event.agent_type);
+        self.agent_type.clone_from(&event.facts.agent_type);
         self.began_at = event.fired_at;
         self.ended_at = None;
         self.replaced_by = None;
