@@ -10,11 +10,11 @@ use super::caution;
 use super::resolution::{AskOutcome, NeedKind, Resolution};
 use crate::ids::{AgentId, AskId};
 use crate::limits::{ASK_INPUT_BYTES_MAX, ASK_TEXT_CHARS_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX};
-use crate::text::{lines, one_line};
+use crate::text::lines;
 use crate::time::Timestamp;
 use crate::wire::clip;
 use crate::wire::hook_name::HookName;
-use crate::wire::lenient::{list, object, text};
+use crate::wire::lenient::{line, list, object, text};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ask {
@@ -82,7 +82,7 @@ impl Asked {
 
     fn permission(p: &Map<String, Value>) -> Self {
         Self {
-            tool_name: text(p, "tool_name").map(|name| one_line(&name, NAME_CHARS_MAX)),
+            tool_name: line(p, "tool_name", NAME_CHARS_MAX),
             tool_input: object(p, "tool_input").cloned(),
             caution: object(p, "tool_input").and_then(caution::caution_of_input).map(str::to_owned),
             suggestions: list(p, "permission_suggestions").to_vec(),
@@ -94,8 +94,8 @@ impl Asked {
         Self {
             message: text(p, "message").map(|m| lines(&m, ASK_TEXT_CHARS_MAX)),
             requested_schema: object(p, "requested_schema").cloned(),
-            url: text(p, "url").map(|url| one_line(&url, PATH_CHARS_MAX)),
-            mcp_server_name: text(p, "mcp_server_name").map(|name| one_line(&name, NAME_CHARS_MAX)),
+            url: line(p, "url", PATH_CHARS_MAX),
+            mcp_server_name: line(p, "mcp_server_name", NAME_CHARS_MAX),
             ..Self::default()
         }
     }

@@ -7,9 +7,9 @@ use super::ask::Ask;
 use super::resolution::{AnsweredBy, AskOutcome, NeedKind, Resolution};
 use crate::ids::{AgentId, AskId, SessionId};
 use crate::limits::{ASK_TEXT_CHARS_MAX, QUESTIONS_MAX};
-use crate::text::{lines, one_line};
+use crate::text::lines;
 use crate::time::Timestamp;
-use crate::wire::lenient::{borrowed_text, flag, list, text};
+use crate::wire::lenient::{borrowed_text, flag, line, list, text};
 
 /// An ask as it is sent to viewers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -115,7 +115,7 @@ pub fn questions(input: &Map<String, Value>) -> Vec<Question> {
         Some(Question {
             // Never shortened, because it is also the key of its answer.
             question: text(q, "question")?,
-            header: text(q, "header").map(|h| one_line(&h, ASK_TEXT_CHARS_MAX)),
+            header: line(q, "header", ASK_TEXT_CHARS_MAX),
             options: list(q, "options").iter().filter_map(option).collect(),
             multi_select: flag(q, "multiSelect"),
         })

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::asks::{open_asks, report_asks};
 use super::assignments::report_assignment;
 use super::effects::Effect;
+use super::notes::{wanted_note, watch_note};
 use super::processes::{ProcessKey, ProcessesBefore, occupants};
-use super::replace::begins_session;
+use super::replace::{begins_session, may_take_over};
 use super::state::{Fleet, session_mut};
-use super::timers::Timer;
+use super::timers::{Timer, Timers};
 use crate::ids::{HostId, SessionId};
 use crate::limits::{ASK_STAYS, BUSY_AFTER_STOP, QUIET_AFTER, SETTLE, STALE_AFTER};
 use crate::log::event::{Event, EventKind};
@@ -38,31 +39,37 @@ impl Fleet {
         if matches!(event.kind, EventKind::Effort(_)) {
             return;
         }
-        if self.is_of_an_ended_session(id, event) {
-            return;
-        }
-        let known = self.sessions.contains_key(id);
-        if !known {
-            // Only hooks, the registry and growing transcripts create sessions. A status line must not: it may arrive before
-            // the SessionStart that names the session it replaces.
-            let only_data = matches!(event.kind, EventKind::StatusLine(_) | EventKind::TurnMarked(_));
-            if only_data || matches!(event.source, Source::User | Source::Process) {
+        // Nearly every event is of a known session that stays in its process, so its session is looked up only once.
+        if may_take_over(event) || !self.apply_to_session(id, event, effects) {
+            if !self.sessions.contains_key(id) && !self.discover(id, event, effects) {
                 return;
             }
-            self.make_room(effects);
-            self.ended.remove(id);
-            let owner = self.host_terms.get(&event.host).map(|terms| Box::new(terms.clone()));
-            let session = Session { owner, ..Session::new(id.clone(), event) };
-            self.sessions.insert(id.clone(), Arc::new(session));
-            self.timers.set(event.received_at + STALE_AFTER, id, Timer::Stale);
-            effects.push(Effect::Discovered(id.clone()));
+            self.replace_predecessor(id, event, effects);
+            self.apply_to_session(id, event, effects);
         }
-        self.replace_predecessor(id, event, effects);
-        let wanted = self.wanted_note(id);
-        self.apply_to_session(id, event, effects);
-        self.watch_note(id, wanted, event.received_at);
         self.note_hook_while_away(id, event);
         effects.push(Effect::Changed(id.into()));
+    }
+
+    /// Adds the session of an event. Returns `false` for an event that creates no session.
+    fn discover(&mut self, id: &SessionId, event: &Event, effects: &mut Vec<Effect>) -> bool {
+        // Only hooks, the registry and growing transcripts create sessions. A status line must not: it may arrive before
+        // the SessionStart that names the session it replaces.
+        let only_data = matches!(event.kind, EventKind::StatusLine(_) | EventKind::TurnMarked(_));
+        if only_data || matches!(event.source, Source::User | Source::Process) {
+            return false;
+        }
+        if self.is_of_an_ended_session(id, event) {
+            return false;
+        }
+        self.make_room(effects);
+        self.ended.remove(id);
+        let owner = self.host_terms.get(&event.host).map(|terms| Box::new(terms.clone()));
+        let session = Session { owner, ..Session::new(id.clone(), event) };
+        self.sessions.insert(id.clone(), Arc::new(session));
+        self.timers.set(event.received_at + STALE_AFTER, id, Timer::Stale);
+        effects.push(Effect::Discovered(id.clone()));
+        true
     }
 
     fn take_rate_limits(&mut self, event: &Event) {
@@ -121,11 +128,13 @@ impl Fleet {
         }
     }
 
-    fn apply_to_session(&mut self, id: &SessionId, event: &Event, effects: &mut Vec<Effect>) {
-        let Some(session) = session_mut(&mut self.sessions, id) else { return };
-        let was_watched = session.shown.state.is_working() && session.quiet_since.is_none();
+    /// Returns `false` if the session is not known.
+    fn apply_to_session(&mut self, id: &SessionId, event: &Event, effects: &mut Vec<Effect>) -> bool {
+        let Some(session) = session_mut(&mut self.sessions, id) else { return false };
+        let was_watched = is_watched(session);
         let was_stale = session.stale;
         let was_ended = session.ended_at;
+        let wanted = wanted_note(session, &self.settings);
         let sat = ProcessesBefore::new(session);
         let asked = open_asks(session);
         let revision = session.tracker.revision();
@@ -134,20 +143,9 @@ impl Fleet {
         if report_asks(session, &asked, effects) {
             self.timers.set(event.received_at + ASK_STAYS, id, Timer::AskLeaves);
         }
-        match event.kind {
-            EventKind::RegistryReported(_) => self.timers.set(event.received_at + SETTLE, id, Timer::Settle),
-            EventKind::Stopped { .. } => {
-                self.timers.set(event.received_at + BUSY_AFTER_STOP, id, Timer::AfterStop);
-            }
-            EventKind::Parked { until: Some(until) } => self.timers.set(until, id, Timer::Unpark),
-            EventKind::StatusLine(_) => {
-                if let Some(at) = session.status_line.as_ref().and_then(NewestStatusLine::cools_at) {
-                    self.timers.set(at, id, Timer::CacheCold);
-                }
-            }
-            _ => {}
-        }
-        if session.shown.state.is_working() && session.quiet_since.is_none() && !was_watched {
+        set_timer_of_event(&mut self.timers, session, event);
+        watch_note(session, wanted, event.received_at, &self.settings, &mut self.timers);
+        if is_watched(session) && !was_watched {
             self.timers.set(event.received_at + QUIET_AFTER, id, Timer::Quiet);
         }
         if was_stale && !session.stale {
@@ -164,12 +162,33 @@ impl Fleet {
         if event.envelope.names_a_place() || session.ended_at != was_ended {
             self.seats.give_seat(session, event.id, event.fired_at);
         }
-        if session.shown.state.is_ended() {
-            return;
+        if !session.shown.state.is_ended() {
+            for process in session.seats().filter_map(ProcessKey::of_seat) {
+                // The occupant of a process is replaced only by a start or a newer registry entry: see `replace_predecessor`.
+                self.by_process.entry(process).or_insert_with(|| id.clone());
+            }
         }
-        for process in session.seats().filter_map(ProcessKey::of_seat) {
-            // The occupant of a process is replaced only by a start or a newer registry entry: see `replace_predecessor`.
-            self.by_process.entry(process).or_insert_with(|| id.clone());
+        true
+    }
+}
+
+/// Whether a timer runs that notices when the session goes quiet.
+fn is_watched(session: &Session) -> bool {
+    session.shown.state.is_working() && session.quiet_since.is_none()
+}
+
+/// Sets the timer that belongs to this kind of event.
+fn set_timer_of_event(timers: &mut Timers, session: &Session, event: &Event) {
+    let (at, timer) = match event.kind {
+        EventKind::RegistryReported(_) => (Some(event.received_at + SETTLE), Timer::Settle),
+        EventKind::Stopped { .. } => (Some(event.received_at + BUSY_AFTER_STOP), Timer::AfterStop),
+        EventKind::Parked { until } => (until, Timer::Unpark),
+        EventKind::StatusLine(_) => {
+            (session.status_line.as_ref().and_then(NewestStatusLine::cools_at), Timer::CacheCold)
         }
+        _ => return,
+    };
+    if let Some(at) = at {
+        timers.set(at, &session.id, timer);
     }
 }

@@ -14,6 +14,9 @@ use crate::rules::Rule;
 impl Fleet {
     /// `/clear` and in-app `/resume`: another session begins in the same process. Its card replaces the old one.
     pub(super) fn replace_predecessor(&mut self, id: &SessionId, event: &Event, effects: &mut Vec<Effect>) {
+        if !may_take_over(event) {
+            return;
+        }
         let (Some(pid), Some(start)) = (event.envelope.pid, event.envelope.proc_start.as_ref()) else {
             return;
         };
@@ -29,10 +32,8 @@ impl Fleet {
             (EventKind::RegistryReported(_), None) => true,
             // A spooled start does not end a session that sat down later. After the clock was set back the times cannot be
             // compared.
-            (_, Some(old)) => {
-                begins_session(event) && (event.fired_at >= old.process_seen_at || event.envelope.clock_back)
-            }
-            (_, None) => begins_session(event),
+            (_, Some(old)) => event.fired_at >= old.process_seen_at || event.envelope.clock_back,
+            (_, None) => true,
         };
         if !takes_over {
             return;
@@ -67,6 +68,11 @@ impl Fleet {
         }
         effects.push(Effect::Changed(old_id.into()));
     }
+}
+
+/// Only the start of a session or a registry entry puts a session into a process that another one holds.
+pub(super) fn may_take_over(event: &Event) -> bool {
+    begins_session(event) || matches!(event.kind, EventKind::RegistryReported(_))
 }
 
 pub(super) fn begins_session(event: &Event) -> bool {

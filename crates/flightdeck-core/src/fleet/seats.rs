@@ -97,6 +97,15 @@ impl KnownSeat {
             && self.host == seat.host
     }
 
+    fn is_occupied_by(&self, session: &Session) -> bool {
+        self.session_id == session.id && self.free_since.is_none()
+    }
+
+    /// Whether the session stays in this seat. If it says its pane only now, it may sit in a pane that is known.
+    fn is_kept_by(&self, session: &Session, seat: &Seat) -> bool {
+        self.is_occupied_by(session) && (self.pane.is_some() || seat.pane.is_none()) && self.agrees(seat)
+    }
+
     fn learn_from(&mut self, session: &Session, seat: &Seat) {
         if self.pid != seat.pid && seat.pid.is_some() {
             (self.pid, self.proc_start) = (seat.pid, None);
@@ -137,23 +146,29 @@ impl Seats {
         if seat.pid.is_none() && seat.pane.is_none() && seat.name.is_none() {
             return;
         }
+        if let Some(known) = self.newest_of(&session.id).filter(|known| known.is_kept_by(session, seat)) {
+            return known.learn_from(session, seat);
+        }
         let (id, chosen_by) = self.choose(session, seat);
         let id = id.unwrap_or_else(|| SeatId::new(format!("s-{event}")));
         self.seat_at(session, seat, id, chosen_by, at);
+    }
+
+    /// The seat that the session took last.
+    fn newest_of(&mut self, session: &SessionId) -> Option<&mut KnownSeat> {
+        self.known.get_mut(self.of_session.get(session)?.last()?)
     }
 
     /// The cascade: memory, store, explicit id, pane or pid, an unclaimed seat in the same directory, a new one.
     fn choose(&self, session: &Session, seat: &Seat) -> (Option<SeatId>, ChosenBy) {
         let own = self.of_session.get(&session.id).into_iter().flatten().rev();
         let own: Vec<&KnownSeat> = own.filter_map(|id| self.known.get(id)).collect();
-        let sits = |s: &KnownSeat| s.session_id == session.id && s.agrees(seat);
-        let sits_now = |s: &KnownSeat| s.session_id == session.id && s.free_since.is_none();
-        // A session that names its pane for the first time may sit in a pane that belongs to another known seat.
-        let placed = |s: &KnownSeat| s.pane.is_some() || seat.pane.is_none();
-        if let Some(found) = own.iter().copied().find(|&s| sits(s) && sits_now(s) && placed(s)) {
+        if let Some(found) = own.iter().copied().find(|s| s.is_kept_by(session, seat)) {
             return (Some(found.id.clone()), ChosenBy::Memory);
         }
-        let sat = |s: &KnownSeat| sits(s) && s.free_since.is_some() && seat.pane.is_none();
+        let sat = |s: &KnownSeat| {
+            s.session_id == session.id && s.agrees(seat) && s.free_since.is_some() && seat.pane.is_none()
+        };
         if let Some(found) = own.iter().copied().find(|&s| sat(s)) {
             return (Some(found.id.clone()), ChosenBy::Store);
         }
@@ -162,7 +177,7 @@ impl Seats {
         let by_pane = || free_to_take().find(|s| s.is_pane(seat)).map(|s| (s, ChosenBy::Pane));
         let by_pid = || free_to_take().find(|s| s.is_process(seat)).map(|s| (s, ChosenBy::Pid));
         if let Some((found, chosen_by)) = by_id.or_else(by_pane).or_else(by_pid) {
-            let chosen_by = if sits_now(found) { ChosenBy::Memory } else { chosen_by };
+            let chosen_by = if found.is_occupied_by(session) { ChosenBy::Memory } else { chosen_by };
             return (Some(found.id.clone()), chosen_by);
         }
         match self.known.values().filter(|s| s.is_unclaimed_for(session, seat)).max_by_key(|s| s.free_since) {

@@ -3,6 +3,7 @@
 use super::asks::{open_asks, report_asks};
 use super::assignments::report_assignment;
 use super::effects::Effect;
+use super::notes::{wanted_note, watch_note};
 use super::state::{Fleet, session_mut};
 use super::timers::Timer;
 use crate::ids::SessionId;
@@ -30,39 +31,42 @@ impl Fleet {
     }
 
     fn run(&mut self, due: Timestamp, id: &SessionId, timer: Timer, effects: &mut Vec<Effect>) {
-        if timer == Timer::Note {
-            return self.note_settled(id, due, effects);
+        match timer {
+            Timer::Note => self.note_settled(id, due, effects),
+            Timer::Settle | Timer::AfterStop => self.settle(due, id, timer, effects),
+            _ => self.run_on_session(due, id, timer, effects),
         }
-        let wanted = self.wanted_note(id);
-        self.run_on_session(due, id, timer, effects);
-        self.watch_note(id, wanted, due);
+    }
+
+    /// Runs the only timers that change what a session does.
+    fn settle(&mut self, due: Timestamp, id: &SessionId, timer: Timer, effects: &mut Vec<Effect>) {
+        let Some(session) = session_mut(&mut self.sessions, id) else { return };
+        let before = session.shown.clone();
+        let wanted = wanted_note(session, &self.settings);
+        let asked = open_asks(session);
+        let revision = session.tracker.revision();
+        if timer == Timer::Settle {
+            session.settle_all(due)
+        } else {
+            session.settle_all_after_stop(due)
+        }
+        report_assignment(session, revision, effects);
+        if report_asks(session, &asked, effects) {
+            self.timers.set(due + ASK_STAYS, id, Timer::AskLeaves);
+        }
+        watch_note(session, wanted, due, &self.settings, &mut self.timers);
+        if session.shown.state.is_working() && !before.state.is_working() {
+            self.timers.set(due + QUIET_AFTER, id, Timer::Quiet);
+        }
+        // A settled registry entry may also have ended subagents or reported a background shell.
+        if timer == Timer::Settle || session.shown != before || session.tracker.revision() != revision {
+            effects.push(Effect::Changed(id.into()));
+        }
     }
 
     fn run_on_session(&mut self, due: Timestamp, id: &SessionId, timer: Timer, effects: &mut Vec<Effect>) {
         let Some(session) = session_mut(&mut self.sessions, id) else { return };
         match timer {
-            Timer::Settle | Timer::AfterStop => {
-                let before = session.shown.clone();
-                let asked = open_asks(session);
-                let revision = session.tracker.revision();
-                if timer == Timer::Settle {
-                    session.settle_all(due)
-                } else {
-                    session.settle_all_after_stop(due)
-                }
-                report_assignment(session, revision, effects);
-                if report_asks(session, &asked, effects) {
-                    self.timers.set(due + ASK_STAYS, id, Timer::AskLeaves);
-                }
-                if session.shown.state.is_working() && !before.state.is_working() {
-                    self.timers.set(due + QUIET_AFTER, id, Timer::Quiet);
-                }
-                // A settled registry entry may also have ended subagents or reported a background shell.
-                if timer == Timer::Settle || session.shown != before || session.tracker.revision() != revision
-                {
-                    effects.push(Effect::Changed(id.into()));
-                }
-            }
             Timer::Quiet if session.shown.state.is_working() => {
                 let at = session.last_activity_at + QUIET_AFTER;
                 if at > due {
@@ -86,7 +90,7 @@ impl Fleet {
             Timer::Forget if has_been_over(session, due, self.settings.done_keeps) => {
                 self.forget(id, effects)
             }
-            Timer::Complete | Timer::Forget | Timer::Note => {}
+            Timer::Complete | Timer::Forget | Timer::Settle | Timer::AfterStop | Timer::Note => {}
             Timer::AskLeaves => {
                 if session.all_asks_leave(due) {
                     effects.push(Effect::Changed(id.into()));

@@ -9,9 +9,9 @@ use crate::limits::{
     CARD_PROMPT_CHARS_MAX, EFFORT_TEXT_BYTES_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX, TWIN_FIELD_BYTES_MAX,
     TWIN_VALUES_MAX,
 };
-use crate::text::{lines, one_line};
+use crate::text::lines;
 use crate::wire::hook_name::HookName;
-use crate::wire::lenient::{borrowed_text, line, list, object, text};
+use crate::wire::lenient::{borrowed_text, line, list, object};
 
 /// The fields of a hook that only efforts use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,10 +42,9 @@ impl EffortFacts {
             HookName::PreCompact => {
                 Self { auto_compaction: borrowed_text(p, "trigger") == Some("auto"), ..Self::default() }
             }
-            HookName::TaskCompleted => Self {
-                todo: text(p, "task_subject").map(|subject| one_line(&subject, CARD_PROMPT_CHARS_MAX)),
-                ..Self::default()
-            },
+            HookName::TaskCompleted => {
+                Self { todo: line(p, "task_subject", CARD_PROMPT_CHARS_MAX), ..Self::default() }
+            }
             HookName::TeammateIdle => Self { idle: Some(idle_teammate(p)), ..Self::default() },
             _ => return None,
         };

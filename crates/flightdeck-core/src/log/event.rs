@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::approvals::{ANSWERED, ASK_GONE, AnsweredPayload};
+use super::common_facts::{CommonFacts, prompt_digest};
 use super::effort_facts::{EffortFacts, TwinKey};
 use super::from_registry::PROCESS_GONE;
 use super::from_transcript::{TRANSCRIPT_GREW, TurnMark};
@@ -28,10 +29,9 @@ use crate::time::{Millis, Timestamp};
 use crate::wire::client_notices::is_client_notice;
 use crate::wire::clip;
 use crate::wire::hook_name::HookName;
-use crate::wire::lenient::{borrowed_text, flag, line, list, object, text, text_or_empty, whole_number};
+use crate::wire::lenient::{borrowed_text, flag, line, list, object, text, whole_number};
 use crate::wire::registry::{self, RegistryReport};
 use crate::wire::status_line::{self, STATUS_LINE, StatusLineData};
-use crate::wire::tool_names::schedules_prompt;
 
 /// One event, ready to be applied.
 #[derive(Clone, Debug)]
@@ -45,7 +45,6 @@ pub struct Event {
     pub subject: Subject,
     /// Set if it happened inside a subagent.
     pub agent_id: Option<AgentId>,
-    pub agent_type: Option<String>,
     pub facts: CommonFacts,
     pub envelope: Envelope,
     pub kind: EventKind,
@@ -59,25 +58,6 @@ pub struct Event {
     pub effort: Option<Box<EffortFacts>>,
     /// The key by which a hook is recognised that a script sends too.
     pub twin: Option<TwinKey>,
-}
-
-/// Fields that almost every payload has.
-#[derive(Clone, Debug, Default)]
-pub struct CommonFacts {
-    pub cwd: Option<String>,
-    pub transcript_path: Option<String>,
-    pub prompt_id: Option<String>,
-    /// For an interrupt marker: the prompt of the next turn, which the client had taken out of its queue.
-    pub next_prompt_id: Option<String>,
-    pub permission_mode: Option<String>,
-    /// The client's own title of the session.
-    pub session_title: Option<String>,
-    /// The subagent that a call left running in the background.
-    pub background_agent: Option<AgentId>,
-    /// Digest of the prompt that a call scheduled. The client will send it itself.
-    pub scheduled_prompt: Option<u64>,
-    /// Ids of calls that the person refused, from a PostToolBatch. In a subagent the turn goes on after a refusal.
-    pub refused_calls: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -258,6 +238,7 @@ impl Event {
     /// Translates a record into our own types. This never fails: an unknown event is `Noted`.
     pub fn from_record(record: &Record) -> Self {
         let p = &record.payload;
+        let message = last_message(record);
         Self {
             seq: record.seq,
             id: record.id,
@@ -267,22 +248,11 @@ impl Event {
             host: record.host.clone(),
             subject: record.subject.clone(),
             agent_id: record.agent_id.clone(),
-            agent_type: text_or_empty(p, "agent_type").map(|t| one_line(&t, NAME_CHARS_MAX)),
-            facts: CommonFacts {
-                cwd: line(p, "cwd", PATH_CHARS_MAX),
-                transcript_path: line(p, "transcript_path", PATH_CHARS_MAX),
-                prompt_id: line(p, "prompt_id", ID_CHARS_MAX),
-                next_prompt_id: line(p, "next_prompt_id", ID_CHARS_MAX),
-                permission_mode: line(p, "permission_mode", NAME_CHARS_MAX),
-                session_title: line(p, "session_title", CARD_PROMPT_CHARS_MAX),
-                background_agent: background_agent(p),
-                scheduled_prompt: scheduled_by_call(record),
-                refused_calls: refused_calls(record),
-            },
+            facts: CommonFacts::from_record(record),
             envelope: record.envelope.clone(),
             asks: Asked::from_record(record).map(Box::new),
-            intent: last_message(record).map(|message| Box::new(TurnIntent::detect(message))),
-            last_message: last_message(record)
+            intent: message.map(|message| Box::new(TurnIntent::detect(message))),
+            last_message: message
                 .map(|message| lines(message, ASSIGNMENT_MESSAGE_CHARS_MAX).into_boxed_str()),
             effort: EffortFacts::from_record(record).map(Box::new),
             twin: TwinKey::from_record(record),
@@ -420,10 +390,9 @@ fn kind_of(name: HookName, p: &Map<String, Value>) -> EventKind {
         H::SubagentStop => K::SubagentStopped,
         H::PreCompact => K::CompactionStarted,
         H::PostCompact => K::CompactionEnded,
-        H::PostModelSwitch => match text(p, "to_model") {
-            Some(to) => K::ModelSwitched { to: one_line(&to, NAME_CHARS_MAX) },
-            None => K::Noted,
-        },
+        H::PostModelSwitch => {
+            line(p, "to_model", NAME_CHARS_MAX).map_or(K::Noted, |to| K::ModelSwitched { to })
+        }
         H::CwdChanged => line(p, "new_cwd", PATH_CHARS_MAX).map_or(K::Noted, |to| K::CwdChanged { to }),
         H::TaskCreated => todo(p).map_or(K::Noted, |(id, title)| K::TodoCreated { id, title }),
         H::TaskCompleted => todo(p).map_or(K::Noted, |(id, _)| K::TodoCompleted { id }),
@@ -464,34 +433,11 @@ fn failure(p: &Map<String, Value>) -> ToolOutcome {
     if flag(p, "is_interrupt") {
         return ToolOutcome::Interrupted;
     }
-    ToolOutcome::Failed { error: one_line(&text(p, "error").unwrap_or_default(), FAILURE_CHARS_MAX) }
+    ToolOutcome::Failed { error: line(p, "error", FAILURE_CHARS_MAX).unwrap_or_default() }
 }
 
 fn batch(p: &Map<String, Value>) -> Vec<ToolUse> {
     list(p, "tool_calls").iter().filter_map(Value::as_object).map(ToolUse::from_payload).collect()
-}
-
-/// Beginnings of the result of a call that the person refused.
-const REFUSED: [&str; 2] =
-    ["Permission for this tool use was denied", "The user doesn't want to proceed with this tool use"];
-
-/// Whether the result of a call says that the person refused it.
-pub(crate) fn says_refused(result: &str) -> bool {
-    refusal_beginning(result).is_some()
-}
-
-/// How the result of a call begins if the person refused the call. The beginning contains no data of the call.
-pub fn refusal_beginning(result: &str) -> Option<&'static str> {
-    REFUSED.into_iter().find(|begins| result.starts_with(begins))
-}
-
-fn refused_calls(record: &Record) -> Vec<String> {
-    if record.agent_id.is_none() || record.name != HookName::PostToolBatch.as_str() {
-        return Vec::new();
-    }
-    let calls = list(&record.payload, "tool_calls").iter().filter_map(Value::as_object);
-    let refused = |call: &&Map<String, Value>| borrowed_text(call, "tool_response").is_some_and(says_refused);
-    calls.filter(refused).filter_map(|call| line(call, "tool_use_id", ID_CHARS_MAX)).collect()
 }
 
 fn notice(p: &Map<String, Value>) -> Notice {
@@ -513,8 +459,9 @@ fn elicitation_message(p: &Map<String, Value>) -> String {
 }
 
 fn stopped(p: &Map<String, Value>) -> EventKind {
+    let tasks = p.get("background_tasks");
     let running = |kind: &'static str| {
-        let entries = list(p, "background_tasks").iter().filter_map(Value::as_object);
+        let entries = tasks.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
         let of_kind = entries.filter(move |t| borrowed_text(t, "type") == Some(kind));
         of_kind.filter(|t| !matches!(borrowed_text(t, "status"), Some("completed" | "failed" | "killed")))
     };
@@ -527,7 +474,7 @@ fn stopped(p: &Map<String, Value>) -> EventKind {
         Background { agents: running("subagent").count() as u32, shells: count, shells_min: count };
     let said = text(p, "last_assistant_message").map(|said| last_lines(&said, CARD_ANSWER_CHARS_MAX));
     let id = |task: &Map<String, Value>| line(task, "id", ID_CHARS_MAX).map(AgentId::from);
-    let agents = p.contains_key("background_tasks").then(|| running("subagent").map(id).collect()).flatten();
+    let agents = tasks.and_then(|_| running("subagent").map(id).collect());
     let crons = list(p, "session_crons").iter().filter_map(Value::as_object);
     let scheduled = crons.filter_map(|cron| text(cron, "prompt")).map(|prompt| prompt_digest(&prompt));
     EventKind::Stopped {
@@ -540,25 +487,6 @@ fn stopped(p: &Map<String, Value>) -> EventKind {
     }
 }
 
-/// The digest by which a prompt is recognised: of its text, as far as an event keeps the text.
-fn prompt_digest(prompt: &str) -> u64 {
-    Fnv::hash_bytes(lines(prompt, CARD_PROMPT_CHARS_MAX).as_bytes())
-}
-
-fn scheduled_by_call(record: &Record) -> Option<u64> {
-    let p = &record.payload;
-    let schedules = record.name == HookName::PostToolUse.as_str()
-        && borrowed_text(p, "tool_name").is_some_and(schedules_prompt);
-    let input = object(p, "tool_input").filter(|_| schedules)?;
-    text(input, "prompt").map(|prompt| prompt_digest(&prompt))
-}
-
-/// The subagent that a call started in the background, from the result of the call.
-fn background_agent(p: &Map<String, Value>) -> Option<AgentId> {
-    let response = object(p, "tool_response").filter(|r| flag(r, "isAsync"))?;
-    line(response, "agentId", ID_CHARS_MAX).map(AgentId::from)
-}
-
 /// `rate_limit` reads as "rate limit" on a card.
 fn cause(p: &Map<String, Value>) -> String {
     let word = object(p, "error").and_then(|e| text(e, "type")).or_else(|| text(p, "error"));
@@ -566,8 +494,8 @@ fn cause(p: &Map<String, Value>) -> String {
 }
 
 fn todo(p: &Map<String, Value>) -> Option<(String, String)> {
-    let title = one_line(&text(p, "task_subject").unwrap_or_default(), CARD_PROMPT_CHARS_MAX);
-    Some((one_line(&text(p, "task_id")?, NAME_CHARS_MAX), title))
+    let title = line(p, "task_subject", CARD_PROMPT_CHARS_MAX).unwrap_or_default();
+    Some((line(p, "task_id", NAME_CHARS_MAX)?, title))
 }
 
 fn end_reason(p: &Map<String, Value>) -> EndReason {

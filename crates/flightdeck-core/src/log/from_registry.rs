@@ -10,7 +10,7 @@ use crate::ids::{HostId, SessionId};
 use crate::limits::{NAME_CHARS_MAX, PATH_CHARS_MAX, SESSION_ID_BYTES_MAX};
 use crate::text::one_line;
 use crate::time::Timestamp;
-use crate::wire::lenient::{text, whole_number};
+use crate::wire::lenient::{line, text, whole_number};
 use crate::wire::registry::millis;
 
 /// Name of a registry entry in the log.
@@ -64,7 +64,7 @@ pub fn registry_record(entry: &Map<String, Value>, id: EventId) -> Option<Record
         envelope: Envelope {
             pid,
             proc_start: text(entry, "procStart"),
-            entrypoint: text(entry, "entrypoint").map(|e| one_line(&e, NAME_CHARS_MAX)),
+            entrypoint: line(entry, "entrypoint", NAME_CHARS_MAX),
             has_fired_at: status_at.is_some(),
             ..Envelope::default()
         },

@@ -7,7 +7,7 @@ use crate::fnv::Fnv;
 use crate::limits::{ID_CHARS_MAX, NAME_CHARS_MAX, TOOL_SUMMARY_CHARS_MAX};
 use crate::text::one_line;
 use crate::wire::clip::input_digest;
-use crate::wire::lenient::{borrowed_text, line, list, object, text};
+use crate::wire::lenient::{borrowed_text, line, list, object};
 use crate::wire::tool_names::{asks_approval, asks_question, changes_files, main_field, starts_agent};
 
 /// Where the client keeps its plans, below the person's home.
@@ -25,7 +25,7 @@ pub struct ToolUse {
 
 impl ToolUse {
     pub fn from_payload(p: &Map<String, Value>) -> Self {
-        let name = one_line(&text(p, "tool_name").unwrap_or_else(|| "tool".to_owned()), NAME_CHARS_MAX);
+        let name = line(p, "tool_name", NAME_CHARS_MAX).unwrap_or_else(|| "tool".to_owned());
         let summary = object(p, "tool_input").and_then(|input| summary(&name, input)).unwrap_or_default();
         Self { id: line(p, "tool_use_id", ID_CHARS_MAX), summary, digest: input_digest(p), name }
     }
@@ -73,7 +73,7 @@ fn summary(tool: &str, input: &Map<String, Value>) -> Option<String> {
         // The plan is shown in full; its first line is usually only "# Plan".
         "ExitPlanMode" => None,
         tool => match main_field(tool) {
-            Some(field) => text(input, field).map(|value| one_line(&value, TOOL_SUMMARY_CHARS_MAX)),
+            Some(field) => line(input, field, TOOL_SUMMARY_CHARS_MAX),
             None => first_text(input),
         },
     }

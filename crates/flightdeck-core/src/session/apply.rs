@@ -149,7 +149,10 @@ impl Session {
         replace_if_some(&mut self.entrypoint, event.envelope.entrypoint.as_ref());
         // Without `agent_id` it is the type that `claude --agent` was started with.
         if event.agent_id.is_none() {
-            replace_if_some(&mut self.agent_type, event.agent_type.as_ref().filter(|name| !name.is_empty()));
+            replace_if_some(
+                &mut self.agent_type,
+                event.facts.agent_type.as_ref().filter(|name| !name.is_empty()),
+            );
         }
         // A subagent may have a folder and a permission mode of its own.
         if event.agent_id.is_none() && event.fired_at >= self.main.changed_at {

@@ -195,13 +195,13 @@ impl Session {
             }
             return;
         }
-        match self.shown.state.clone() {
-            AgentState::Ended(reason) => self.force(outcome_of(&reason), trigger.at),
-            AgentState::Blocked(need) => self.await_need(&need, trigger),
+        match &self.shown.state {
+            AgentState::Ended(reason) => self.force(outcome_of(reason), trigger.at),
+            AgentState::Blocked(need) => self.await_need(&need.clone(), trigger),
             // A compaction says nothing about the work.
             AgentState::Working(Activity::Compacting) => {}
             AgentState::Working(_) => self.goes_on(trigger),
-            AgentState::Idle(reason) => self.note_idle(&reason, trigger),
+            AgentState::Idle(reason) => self.note_idle(&reason.clone(), trigger),
         }
     }
 

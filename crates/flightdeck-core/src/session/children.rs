@@ -35,7 +35,7 @@ impl Session {
             }
             EventKind::SubagentStopped => {
                 // The helper of a compaction stops without a start and has an empty type.
-                if event.agent_type.as_deref().is_some_and(str::is_empty) {
+                if event.facts.agent_type.as_deref().is_some_and(str::is_empty) {
                     return false;
                 }
                 let Some(child) = self.children.get_mut(agent_id) else {
@@ -123,7 +123,7 @@ impl Session {
             self.make_room_for_child();
         }
         let agent_type =
-            event.agent_type.clone().filter(|t| !t.is_empty()).unwrap_or_else(|| "agent".to_owned());
+            event.facts.agent_type.clone().filter(|t| !t.is_empty()).unwrap_or_else(|| "agent".to_owned());
         self.children.entry(agent_id.clone()).or_insert_with(|| Child::new(agent_type, event.fired_at))
     }
 

@@ -8,6 +8,7 @@ use super::state::{Parking, Session};
 use crate::limits::{SCHEDULED_PROMPTS_MAX, TODOS_MAX};
 use crate::log::event::{Background, Event, EventKind, Notice, Prompter, StartSource, ToolOutcome};
 use crate::log::todo::Todo;
+use crate::log::tool::ToolUse;
 use crate::time::{Millis, Timestamp};
 use crate::usage::status_line::NewestStatusLine;
 use crate::wire::status_line::StatusLineData;
@@ -15,83 +16,107 @@ use crate::wire::status_line::StatusLineData;
 impl Session {
     /// Takes data for the card, also from late events.
     pub(super) fn take_data(&mut self, event: &Event, order: EventOrder) {
-        let late = order.late;
         let at = event.fired_at;
-        if !late && self.goes_on_with(event) {
+        let of_main = !order.late && event.agent_id.is_none();
+        if !order.late && self.goes_on_with(event) {
             self.reopen_turn(event);
-        }
-        if !late && event.agent_id.is_none() && matches!(event.kind, EventKind::ToolEnded { .. }) {
-            self.turn.absorbs_at = self.turn.absorbs_at.max(at);
         }
         match &event.kind {
             EventKind::SessionStarted { source, model } => {
-                if model.is_some() {
-                    self.model.clone_from(model);
-                    self.model_at = at;
-                }
-                if !late && *source != StartSource::Compact {
-                    self.agent_type.clone_from(&event.agent_type);
-                    self.start_data(at);
-                }
+                self.take_start(*source, model.as_ref(), event, order)
             }
             EventKind::Prompted { text, by } if event.agent_id.is_none() => {
                 self.take_prompt(event, text, *by, order)
             }
-            EventKind::ToolEnded { .. }
-                if event.facts.scheduled_prompt.is_some()
-                    && self.main.scheduled.len() < SCHEDULED_PROMPTS_MAX =>
-            {
-                self.main.scheduled.extend(event.facts.scheduled_prompt);
-            }
-            EventKind::ToolEnded { .. } if event.facts.background_agent.is_some() => {
-                let id = event.facts.background_agent.as_ref();
-                if let Some(child) = id.and_then(|id| self.children.get_mut(id)) {
-                    child.in_background = true;
+            EventKind::ToolEnded { tool, outcome } => {
+                if of_main {
+                    self.turn.absorbs_at = self.turn.absorbs_at.max(at);
                 }
+                self.take_result(tool, outcome, event);
             }
-            EventKind::ToolEnded { tool, outcome: ToolOutcome::Ok } if tool.changes_files() => {
-                self.turn.changed_files_at = self.turn.changed_files_at.max(Some(at));
-            }
-            EventKind::ToolEnded { tool, outcome: ToolOutcome::Failed { error } } => {
-                self.note_failure(Failure { tool: tool.name.clone(), error: error.clone(), at });
-            }
-            EventKind::Stopped { background, shells, said, continued, scheduled, .. }
-                if !late && event.agent_id.is_none() =>
-            {
-                self.main.scheduled.clone_from(scheduled);
-                if *continued {
-                    self.reopen_turn(event);
-                }
-                self.background = *background;
-                self.background_shells.clone_from(shells);
-                self.intent = event.intent.as_deref().cloned();
-                self.last_said.clone_from(said);
-                self.said_at = Some(at);
-                self.stop_data(at);
-            }
-            EventKind::StopFailed { cause } if !late && event.agent_id.is_none() => {
+            EventKind::Stopped { .. } if of_main => self.take_stop(event),
+            EventKind::StopFailed { cause } if of_main => {
                 self.turn.stopped = Some(IdleReason::Failed { cause: cause.clone() });
                 self.main.away_since = None;
                 self.end_turn(at);
             }
-            EventKind::BatchEnded(_) if !late && event.agent_id.is_none() => {
+            EventKind::BatchEnded(_) if of_main => {
                 self.turn.absorbs_at = self.turn.absorbs_at.max(at);
                 self.turn.empty_queue(at);
             }
-            // An Esc fires no hook, and after a lost Stop only these arrive: the turn's time ends with them.
-            EventKind::ToolEnded { outcome: ToolOutcome::Interrupted, .. }
-            | EventKind::Notified(Notice::IdlePrompt)
-                if self.main.moved_by == event.seq && matches!(self.main.state, AgentState::Idle(_)) =>
-            {
-                self.end_turn(at);
-            }
-            EventKind::SessionEnded { .. } if !late => {
+            EventKind::Notified(Notice::IdlePrompt) if self.rests_because_of(event) => self.end_turn(at),
+            EventKind::SessionEnded { .. } if !order.late => {
                 self.end_turn(at);
                 self.ended_at = Some(at);
                 self.background = Background::default();
             }
             _ => self.take_data_beside_turns(event),
         }
+    }
+
+    /// The session starts, or starts again.
+    fn take_start(&mut self, source: StartSource, model: Option<&String>, event: &Event, order: EventOrder) {
+        if let Some(model) = model {
+            self.model = Some(model.clone());
+            self.model_at = event.fired_at;
+        }
+        if order.late || source == StartSource::Compact {
+            return;
+        }
+        self.agent_type.clone_from(&event.facts.agent_type);
+        self.began_at = event.fired_at;
+        self.ended_at = None;
+        self.replaced_by = None;
+        self.background = Background::default();
+        self.last_failure = None;
+        self.turn.empty_queue(event.fired_at);
+        self.main.away_since = None;
+    }
+
+    /// The result of a call. The first of these facts that it has is kept.
+    fn take_result(&mut self, tool: &ToolUse, outcome: &ToolOutcome, event: &Event) {
+        let at = event.fired_at;
+        let scheduled =
+            event.facts.scheduled_prompt.filter(|_| self.main.scheduled.len() < SCHEDULED_PROMPTS_MAX);
+        match (scheduled, &event.facts.background_agent, outcome) {
+            (Some(prompt), ..) => self.main.scheduled.push(prompt),
+            (_, Some(agent), _) => {
+                if let Some(child) = self.children.get_mut(agent) {
+                    child.in_background = true;
+                }
+            }
+            (_, _, ToolOutcome::Ok) if tool.changes_files() => {
+                self.turn.changed_files_at = self.turn.changed_files_at.max(Some(at));
+            }
+            (_, _, ToolOutcome::Failed { error }) => {
+                self.note_failure(Failure { tool: tool.name.clone(), error: error.clone(), at });
+            }
+            (_, _, ToolOutcome::Interrupted) if self.rests_because_of(event) => self.end_turn(at),
+            (_, _, ToolOutcome::Ok | ToolOutcome::Interrupted) => {}
+        }
+    }
+
+    /// Whether the event took the main agent out of its turn. An Esc fires no hook, and after a lost Stop only an interrupted call or
+    /// the notice of an idle prompt arrives: the turn's time ends with them.
+    fn rests_because_of(&self, event: &Event) -> bool {
+        self.main.moved_by == event.seq && matches!(self.main.state, AgentState::Idle(_))
+    }
+
+    /// The main agent stopped.
+    fn take_stop(&mut self, event: &Event) {
+        let EventKind::Stopped { background, shells, said, continued, scheduled, .. } = &event.kind else {
+            return;
+        };
+        self.main.scheduled.clone_from(scheduled);
+        if *continued {
+            self.reopen_turn(event);
+        }
+        self.background = *background;
+        self.background_shells.clone_from(shells);
+        self.intent = event.intent.as_deref().cloned();
+        self.last_said.clone_from(said);
+        self.said_at = Some(event.fired_at);
+        self.stop_data(event.fired_at);
     }
 
     /// Data that is not about a turn: model, directory, to-dos, and what the person does with the card.
@@ -112,17 +137,6 @@ impl Session {
             EventKind::Unparked => self.parked = None,
             _ => {}
         }
-    }
-
-    /// The session starts, or starts again.
-    fn start_data(&mut self, at: Timestamp) {
-        self.began_at = at;
-        self.ended_at = None;
-        self.replaced_by = None;
-        self.background = Background::default();
-        self.last_failure = None;
-        self.turn.empty_queue(at);
-        self.main.away_since = None;
     }
 
     /// The turn ended. With queued prompts, the next one begins at once.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::limits::{FAILURE_CHARS_MAX, MESSAGE_CHARS_MAX, MESSAGES_PER_LINE_MAX};
-use crate::log::event::says_refused;
+use crate::log::refusal::says_refused;
 use crate::log::tool::ToolUse;
 use crate::text::{lines, one_line};
 use crate::time::Timestamp;

@@ -16,7 +16,7 @@ use crate::log::tool::ToolUse;
 use crate::text::one_line;
 use crate::time::Timestamp;
 use crate::wire::hook_name::HookName;
-use crate::wire::lenient::{borrowed_text, flag, list, object, text, whole_number};
+use crate::wire::lenient::{borrowed_text, flag, line, list, object, text, whole_number};
 use crate::wire::status_line::{self, STATUS_LINE};
 
 /// Names in the log of what the person did to a session's terminal through Flightdeck.
@@ -153,7 +153,7 @@ fn hook(name: HookName, record: &Record) -> String {
             ToolUse::from_payload(p).label()
         }
         H::PostToolUseFailure => {
-            let error = one_line(&text(p, "error").unwrap_or_default(), FAILURE_CHARS_MAX);
+            let error = line(p, "error", FAILURE_CHARS_MAX).unwrap_or_default();
             format!("{} failed: {error}", ToolUse::from_payload(p).label())
         }
         H::PostToolBatch => {

@@ -6,7 +6,11 @@ use crate::text::one_line;
 
 /// Field `name` as text. Numbers and booleans are converted; anything else counts as absent.
 pub fn text(map: &Map<String, Value>, name: &str) -> Option<String> {
-    match map.get(name)? {
+    value_as_text(map.get(name)?)
+}
+
+fn value_as_text(value: &Value) -> Option<String> {
+    match value {
         Value::String(s) if !s.is_empty() => Some(s.clone()),
         Value::Number(n) => Some(n.to_string()),
         Value::Bool(b) => Some(b.to_string()),
@@ -16,17 +20,19 @@ pub fn text(map: &Map<String, Value>, name: &str) -> Option<String> {
 
 /// Field `name` as one line of at most `max` characters, safe to show.
 pub fn line(map: &Map<String, Value>, name: &str, max: usize) -> Option<String> {
-    match map.get(name)? {
-        Value::String(s) if !s.is_empty() => Some(one_line(s, max)),
-        _ => text(map, name).map(|t| one_line(&t, max)),
-    }
+    value_as_line(map.get(name)?, max)
 }
 
-/// Like [`text`], but keeps an empty string: for fields where empty has a meaning.
-pub fn text_or_empty(map: &Map<String, Value>, name: &str) -> Option<String> {
-    match map.get(name)? {
-        Value::String(s) => Some(s.clone()),
-        _ => text(map, name),
+/// [`line`] of a field that was found already.
+pub fn value_as_line(value: &Value, max: usize) -> Option<String> {
+    value_as_line_or_empty(value, max).filter(|_| value.as_str() != Some(""))
+}
+
+/// Like [`value_as_line`], but keeps an empty string: for fields where empty has a meaning.
+pub fn value_as_line_or_empty(value: &Value, max: usize) -> Option<String> {
+    match value {
+        Value::String(s) => Some(one_line(s, max)),
+        other => value_as_text(other).map(|text| one_line(&text, max)),
     }
 }
 

@@ -6,10 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::limits::{NAME_CHARS_MAX, STATUS_LINE_TEXT_BYTES_MAX};
-use crate::text::one_line;
 use crate::time::{Millis, Timestamp};
 use crate::wire::hook::HookDraft;
-use crate::wire::lenient::{flag, object, text, whole_number};
+use crate::wire::lenient::{flag, line, object, text, whole_number};
 
 /// Name of a status line in the log.
 pub const STATUS_LINE: &str = "StatusLine";
@@ -130,9 +129,7 @@ fn insert_at_path(map: &mut Map<String, Value>, path: &[&str], value: Value) {
 /// What a payload, stored or received, says about its session.
 pub fn parse_status_line(p: &Map<String, Value>) -> StatusLineData {
     let window = object(p, "context_window");
-    let name = |map: Option<&Map<String, Value>>, key: &str| {
-        map.and_then(|map| text(map, key)).map(|t| one_line(&t, NAME_CHARS_MAX))
-    };
+    let name = |map: Option<&Map<String, Value>>, key: &str| line(map?, key, NAME_CHARS_MAX);
     StatusLineData {
         context_tokens: window.and_then(context_tokens),
         context_window: window.and_then(|w| whole_number(w, "context_window_size")).filter(|size| *size > 0),
@@ -174,9 +171,9 @@ fn prompt_cache(cache: &Map<String, Value>) -> Option<PromptCache> {
 
 fn worktree(p: &Map<String, Value>) -> Option<Worktree> {
     let told = object(p, "worktree");
-    let of = |key: &str| told.and_then(|t| text(t, key)).map(|t| one_line(&t, NAME_CHARS_MAX));
-    let place = object(p, "workspace").and_then(|w| text(w, "git_worktree"));
-    let name = of("name").or_else(|| place.map(|t| one_line(&t, NAME_CHARS_MAX)))?;
+    let of = |key: &str| line(told?, key, NAME_CHARS_MAX);
+    let place = || line(object(p, "workspace")?, "git_worktree", NAME_CHARS_MAX);
+    let name = of("name").or_else(place)?;
     Some(Worktree { name, branch: of("branch") })
 }
 
