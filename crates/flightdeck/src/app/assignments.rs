@@ -22,7 +22,7 @@ use crate::store::{AssignmentCursor, AssignmentPage, AssignmentsWanted, SessionS
 /// Most rows of one page, however many were asked for.
 const PAGE_ROWS_MAX: usize = 500;
 const PAGE_ROWS: usize = 100;
-/// As a filter: every state but complete.
+/// The word that filters for every state except complete.
 const OPEN_STATES: &str = "open";
 
 impl Handle<ListAssignments> for App {
@@ -61,7 +61,7 @@ impl Handle<ListMessages> for App {
 }
 
 impl App {
-    /// The cards of these assignments, with what each spent.
+    /// The cards of these assignments, each with the cost of its session in that time.
     pub(super) async fn priced(
         &self,
         rows: Vec<SessionAssignment>,
@@ -106,10 +106,10 @@ impl App {
     }
 }
 
-/// The time of its session that an assignment took.
+/// The stretch of its session's time in which an assignment was open.
 fn stretch(row: &SessionAssignment, now: Timestamp) -> SessionStretch {
     let Assignment { opened_at, completed_at, .. } = row.assignment;
-    // The last message is written in the millisecond of the Stop at the latest.
+    // The client writes the last message no later than in the millisecond of the Stop.
     let to = completed_at.map_or(now, |at| at + Millis(1));
     SessionStretch { session_id: row.session_id.clone(), from: opened_at, to }
 }
@@ -132,7 +132,7 @@ fn wanted(request: &ListAssignments, now: Timestamp) -> Result<AssignmentsWanted
     })
 }
 
-/// The folder of a project may be written with a slash at its end, as shells complete it.
+/// The folder of a project without the slash at its end, which completion in a shell adds.
 fn without_last_slash(project: &str) -> String {
     let bare = project.trim_end_matches('/');
     (if bare.is_empty() { project } else { bare }).to_owned()
@@ -151,7 +151,7 @@ pub(super) fn moment(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Time
         .ok_or_else(|| AppError::Invalid(format!("`{text}` is not understood as a time: try {MOMENTS}")))
 }
 
-/// Open and stored assignments in one order, the newest first, cut to the page.
+/// Open and stored assignments together, the newest first, cut to the size of a page.
 fn newest_first(
     open: Vec<SessionAssignment>,
     stored: AssignmentPage,
@@ -161,7 +161,7 @@ fn newest_first(
     let before = |row: &SessionAssignment| {
         wanted.before.as_ref().is_none_or(|before| AssignmentCursor::from_row(row) < *before)
     };
-    // A search may end before the page is full: what is older belongs to the next page.
+    // A search may end before the page is full. Assignments older than the place where it ended belong to the next page.
     let after = |row: &SessionAssignment| {
         next_before.as_ref().is_none_or(|next| AssignmentCursor::from_row(row) >= *next)
     };

@@ -1,4 +1,4 @@
-//! What a person does to a session's own terminal: type a prompt, press Esc, end the client, bring it to the front.
+//! What a person does to the terminal of a session: type a prompt, press Esc, end the client, bring the terminal to the front.
 
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::view::card::Card;
@@ -107,7 +107,7 @@ impl Handle<Focus> for App {
             (Err(AppError::Refused(refused @ RefusalReason::NoPane { .. })), None) => {
                 return Err(refused.into());
             }
-            // The process is one of this machine: `place` refuses any other with another reason.
+            // The process is on this machine, because `place` refuses a process of another machine for another reason.
             (Err(AppError::Refused(RefusalReason::NoPane { .. })), Some(_)) => (
                 card.seat.pid.and_then(process::tty),
                 Focused { client: None, message: "its terminal was asked for".to_owned() },
@@ -158,7 +158,7 @@ impl App {
         }
     }
 
-    /// A pid of another machine says nothing about the processes of this one, so none of them is asked.
+    /// Refuses a session of another machine. Its pid may be that of an unrelated process here.
     fn refuse_another_host(&self, card: &Card) -> Result<(), RefusalReason> {
         let another = card.seat.host.clone().filter(|host| self.host.as_deref() != Some(host.as_str()));
         match (another, card.ended_at) {
@@ -193,8 +193,8 @@ fn values(card: &Card, tty: Option<String>) -> PlaceholderValues {
     ])
 }
 
-/// The command that resumes the session, for a person's shell. The client finds a session only from the folder it was
-/// started in.
+/// The shell command with which a person resumes the session. The client finds a session only from the folder in which it was
+/// started.
 fn resume(card: &Card, folder: Option<String>) -> String {
     let words = ["claude", "--resume", &card.id];
     let quote = |words: &[&str]| shlex::try_join(words.iter().copied()).unwrap_or_default();
@@ -220,11 +220,11 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// The session that keys are typed into, as the engine has it.
+/// The session that keys are typed into, in the engine's present state.
 struct WatchedSession {
     app: App,
     id: SessionId,
-    /// The process whose terminal it is. Another one may be shown on the card meanwhile.
+    /// The process whose terminal gets the keys. The card may show another process meanwhile.
     pid: Option<u32>,
     changes: Subscription,
 }
