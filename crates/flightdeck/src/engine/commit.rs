@@ -19,13 +19,13 @@ use super::refold::TakeOverReply;
 use super::{AckSender, BATCH_INPUTS_MAX, EffortChangeReply, Engine, Input, NotStored, Refolded};
 use crate::store::{Appended, Pending, StoreError};
 
-/// One batch of inputs, sorted by what has to be done with them.
+/// One batch of inputs, sorted by how they are handled.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) events: Events,
     pub(super) enriched: Vec<(SessionId, Box<Summary>)>,
     pub(super) host_terms: Vec<(HostId, HostTerms)>,
-    /// Stored only if they are news, which depends on the events before them.
+    /// Stored only if they say something that the fleet does not know after the events before them.
     pub(super) lines: Vec<(Record, AckSender)>,
     /// Changes of efforts. Whether one is possible depends on the events before it.
     pub(super) effort_changes: Vec<(Vec<Record>, EffortChangeReply)>,
@@ -35,7 +35,7 @@ pub(super) struct Batch {
     pub(super) queries: Vec<Input>,
 }
 
-/// Records, and for each sender how many of them are its own.
+/// Records of several senders, and how many of them each sender sent.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     records: Vec<Record>,
@@ -184,7 +184,7 @@ impl Engine {
         self.report_and_tidy();
     }
 
-    /// A resend was acknowledged and is not applied again.
+    /// Applies the stored events. A resent event was acknowledged but is not applied again.
     fn apply(&mut self, records: &[Record], appended: &[Appended]) -> Vec<CausedEffect> {
         let mut effects = Vec::new();
         let mut touched = BTreeSet::new();
@@ -192,7 +192,7 @@ impl Engine {
             let mut event = Event::from_record(record);
             event.seq = place.seq;
             effects.extend(effects::apply(&mut self.fleet, &event));
-            // The event was late or in print mode, so it opened no ask, and its hook would wait in vain.
+            // A late event or one in print mode opens no ask. Its hook would wait for an answer that cannot come, so it is released.
             let ask_id = AskId::from(event.id.to_string());
             if event.envelope.hold_ms.is_some() && self.fleet.find_ask(&ask_id).is_none() {
                 self.holds.release(&ask_id);

@@ -129,7 +129,7 @@ impl Outbox {
         self.notes.set_targets(targets);
     }
 
-    /// Hands notes over from now on, also those that an earlier daemon left. Without a sender they are dropped.
+    /// Hands notes to `sender` from now on, including those that an earlier daemon left. Without a sender the notes are dropped.
     pub(super) fn hand_over_notes_to(&mut self, sender: Option<Arc<dyn NoteTargets>>) {
         self.notes.start(sender);
         if !self.waiting.is_empty() {
@@ -153,7 +153,7 @@ impl Outbox {
         self.unsaved.extend(effects);
     }
 
-    /// Takes over the effects that another one has collected and not stored.
+    /// Adds the effects of another outbox that has not stored them.
     pub(super) fn absorb(&mut self, other: Self) {
         self.unsaved.extend(other.unsaved);
     }
@@ -163,13 +163,13 @@ impl Outbox {
         self.unsaved.is_empty()
     }
 
-    /// How long until effects have to be stored, or a failed step is tried again.
+    /// How long until effects must be stored, or a failed attempt is repeated.
     pub(super) fn until_due(&self) -> Duration {
         let without_failure = if self.unsaved.is_empty() { Duration::MAX } else { Duration::ZERO };
         self.retry_at.map_or(without_failure, |at| at.saturating_duration_since(Instant::now()))
     }
 
-    /// Stores and carries out, unless the last attempt failed a moment ago.
+    /// Stores the effects and carries them out, unless the last attempt failed less than [`RETRY_AFTER`] ago.
     pub(super) async fn flush_if_due(&mut self, store: &Store) {
         let idle = self.unsaved.is_empty() && self.waiting.is_empty();
         if !idle && self.retry_at.is_none_or(|at| at <= Instant::now()) {

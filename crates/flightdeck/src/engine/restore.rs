@@ -51,8 +51,8 @@ pub async fn restore_with(
     replay(store, fleet, from_snapshot, prices, outbox).await
 }
 
-/// Builds the patterns of the intent detector beside the start, which takes some tenths of a second. A message that is read before builds
-/// those that it needs.
+/// Builds the patterns of the intent detector in a thread, because that takes some tenths of a second. If a message is read before the
+/// thread is done, only the patterns for that message are built first.
 fn prepare_intents() {
     let spawned = std::thread::Builder::new().name("intents".to_owned()).spawn(intent::prepare);
     if let Err(error) = spawned {
@@ -108,7 +108,7 @@ async fn from_nothing(store: &Store, settings: FoldSettings) -> Result<Fleet, St
     Ok(fleet)
 }
 
-/// Efforts outlive the events that they were folded from. Each skips the events of the log that it has already.
+/// Loads the stored efforts, which may outlive their events in the log. Each ignores the events that it already contains.
 async fn remember_efforts(store: &Store, fleet: &mut Fleet) -> Result<(), StoreError> {
     for workstream in store.workstreams(WORKSTREAMS_MAX).await? {
         fleet.remember_workstream(workstream.dir, workstream.ordinal, workstream.about);
@@ -146,7 +146,7 @@ async fn replay(
         replayed += page.records.len() as u64;
         notes.extend(apply_page(store, prices, &mut fleet, &mut outbox, &page).await?);
         outbox.flush_if_due(store).await;
-        // An old note is no news, and a replay of the whole log has very many of them.
+        // The note of an old event is of no use, and a replay of the whole log makes very many of them.
         notes.retain(|(_, note)| note.at + NOTE_LIVES > fleet.now());
         if replayed % PROGRESS_EVERY_EVENTS < page.records.len() as u64 {
             tracing::info!(replayed, "replaying the event log");
@@ -199,14 +199,14 @@ pub(super) async fn keep_forgotten(
     for CausedEffect { seq, effect } in caused {
         let Effect::Forgotten(mut session) = effect else { continue };
         session.enrichment = remembered(store, &session.id, prices).await?.map(Box::new);
-        // No timer ran for it: the timers of the cache belong to enriched sessions.
+        // No timer has set this mark, because only sessions with transcript data have timers for the cache.
         session.cache_is_cold = session.cache_expires_at().is_some_and(|expires| expires <= fleet.now());
         outbox.add(outbox::past_session(seq, &session, fleet.settings()));
     }
     Ok(())
 }
 
-/// What was read of the session's transcripts before the restart. They are not read again once a session has left.
+/// What was read of the session's transcripts before the restart. Transcripts of a session that left the board are not read again.
 async fn remembered(
     store: &Store,
     id: &SessionId,

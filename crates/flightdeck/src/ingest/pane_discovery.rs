@@ -98,7 +98,7 @@ fn socket_path(line: &str, inodes: &[String]) -> Option<PathBuf> {
     (path.starts_with('/') && inodes.iter().any(|known| known == inode)).then(|| PathBuf::from(path))
 }
 
-/// Elsewhere the kernel does not say: the server with tmux's usual name is asked.
+/// On other systems the kernel does not list sockets, so the server with tmux's default socket is asked.
 #[cfg(not(target_os = "linux"))]
 fn sockets_of(_pid: u32) -> Vec<PathBuf> {
     let folder = std::env::var_os("TMUX_TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);

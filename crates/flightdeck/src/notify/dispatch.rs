@@ -84,7 +84,7 @@ impl Dispatcher {
                 biased;
                 () = stopped(&mut stopping) => break,
                 taken = self.gather() => {
-                    // Both mean that the engine has ended. Notes that were not sent stay in the outbox.
+                    // In both cases the engine has ended. Notes that were not sent stay in the outbox.
                     if taken.is_empty() || self.dispatch(taken).await.is_err() {
                         break;
                     }

@@ -67,12 +67,12 @@ struct FaultState {
     written: Option<Vec<StoreWrite>>,
 }
 
-/// A disk that claims a place for each event before it writes, and claims success if the write fails.
+/// The state of a disk that lies: it promises a `seq` for each event before it writes, and reports success even if the write fails.
 #[derive(Debug, Default)]
 struct Lie {
-    /// The last place that was claimed since the last start.
+    /// The last `seq` that was promised since the last start.
     claimed: u64,
-    /// The place of each event that was stored.
+    /// The real `seq` of each event that was stored.
     stored: BTreeMap<EventId, u64>,
 }
 
@@ -112,7 +112,7 @@ impl Switch {
         self.state().lie = Some(Lie::default());
         self
     }
-    /// The places that a lying disk really gave these events: `None` if one of them is not stored.
+    /// The `seq` that a lying disk really gave each of these events. `None` if one of them is not stored.
     pub fn true_places(&self, ids: &[EventId]) -> Option<Vec<u64>> {
         let state = self.state();
         let stored = state.lie.as_ref().map(|lie| &lie.stored);
@@ -216,7 +216,7 @@ impl Faulty {
             }
             None => {
                 let done = work(self)?;
-                // The work has overwritten the unconfirmed data.
+                // The new write has overwritten the unconfirmed data.
                 self.switch.state().unsure.clear();
                 Ok(done)
             }

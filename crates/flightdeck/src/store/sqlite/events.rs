@@ -120,7 +120,7 @@ pub(super) fn events_after(conn: &Connection, after_seq: u64, limit: usize) -> R
     Ok(page.page)
 }
 
-/// Other hosts' events are passed over without being read, a bounded number in one call.
+/// Skips events of other hosts without reading their payloads, a bounded number in one call.
 pub(super) fn own_after(
     conn: &Connection,
     after_seq: u64,

@@ -65,7 +65,7 @@ struct Room {
 
 impl Sqlite {
     pub(super) fn step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
-        // Otherwise the write-ahead log grows faster than it is copied, until appends must wait for the disk.
+        // Without this wait the write-ahead log would grow faster than it is copied, until appends had to wait for the disk.
         if self.checkpointer.is_busy() {
             return Ok(RetainStep::Wait);
         }
@@ -92,7 +92,7 @@ impl Sqlite {
         Ok(RetainStep::Done { held_back: doomed.held_back })
     }
 
-    /// `received_at` never goes back in the log, so the oldest events come first.
+    /// The next events to remove. `received_at` never goes back in the log, so the oldest events come first.
     fn next_to_delete(&self, cutoff: Timestamp, policy: &RetentionPolicy) -> Result<Doomed> {
         let keep_after = self.keep_after(policy)?;
         let Room { page_bytes, .. } = self.room()?;
@@ -119,7 +119,7 @@ impl Sqlite {
         Ok(doomed)
     }
 
-    /// Keeps the newest event: the next `seq` is counted from it.
+    /// The `seq` after which events are kept. It keeps at least the newest event, because the next `seq` is counted from it.
     fn keep_after(&self, policy: &RetentionPolicy) -> Result<u64> {
         let mut oldest = self.conn.prepare_cached("SELECT min(seq) FROM snapshots")?;
         let in_snapshots =

@@ -17,7 +17,7 @@ pub(super) struct Unfinished {
 
 impl Sqlite {
     pub(super) fn save_some(&mut self, snapshot: &FleetSnapshot) -> Result<SaveStep> {
-        // Otherwise the write-ahead log grows faster than it is copied, until appends must wait for the disk.
+        // Without this wait the write-ahead log would grow faster than it is copied, until appends had to wait for the disk.
         if self.checkpointer.is_busy() {
             return Ok(SaveStep::More);
         }

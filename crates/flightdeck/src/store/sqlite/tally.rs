@@ -57,7 +57,7 @@ impl StoredTally {
         self.all.add(added);
     }
 
-    /// Writes the totals if many events have come, or before events that are not in them are removed.
+    /// Writes the totals if many events were appended since, or if events that are not counted in them are about to be removed.
     pub(super) fn write_if_due(
         &mut self,
         conn: &mut Connection,
