@@ -57,7 +57,7 @@ pub struct Config {
     pub efforts: efforts::EffortSettings,
 }
 
-/// The hook waits no longer than this. After that its end would look like a refusal in the terminal.
+/// Longest time that a hook is held. A longer hold would outlast the hook, and the end of the hook would look like a refusal in the terminal.
 pub const HOLD_SECONDS_MAX: u32 = 24 * 60 * 60;
 
 fn hold_seconds_within_limit<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {

@@ -21,7 +21,7 @@ const LOG_ROWS: usize = 50;
 const PAGE_ROWS: usize = 200;
 /// Completed assignments that a digest prints; `--json` has more.
 const DIGEST_ROWS_SHOWN: usize = 10;
-/// Longest title of a row in a pipe, where the line is as long as it needs.
+/// Longest title of a row in a pipe, where a line may have any length.
 const TITLE_CHARS_MAX: usize = 100;
 /// Columns of a log row before the title.
 const COLUMNS_BEFORE_TITLE: usize = 72;
@@ -94,7 +94,7 @@ pub(super) fn log(args: &LogArgs, paths: &Paths, out: &mut Out) -> anyhow::Resul
     Ok(0)
 }
 
-/// As many pages as are needed for the limit.
+/// Reads as many pages as the limit needs.
 fn read_log(args: &LogArgs, client: &mut BlockingClient) -> anyhow::Result<AssignmentList> {
     let mut all = AssignmentList { assignments: Vec::new(), next_before: None };
     loop {

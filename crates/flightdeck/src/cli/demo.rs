@@ -20,7 +20,7 @@ use crate::settings::ClientVersion;
 /// The simulated past of the fleet when the demo opens. A faster fleet needs less of it.
 const HISTORY: Duration = Duration::from_secs(20 * 60);
 
-/// Slowest fleet: an event of a session in some minutes.
+/// Slowest fleet: each session has an event every few minutes.
 const SPEED_MIN: f64 = 0.01;
 /// Fastest fleet: more events than a daemon can store would only wait in a queue.
 const SPEED_MAX: f64 = 1000.0;

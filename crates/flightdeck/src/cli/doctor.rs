@@ -25,7 +25,7 @@ pub(super) struct DoctorArgs {
 struct Finding {
     what: &'static str,
     ok: bool,
-    /// Neither good nor bad.
+    /// Neither passed nor failed: a fact that the person may want to know.
     #[serde(skip)]
     neutral: bool,
     says: String,

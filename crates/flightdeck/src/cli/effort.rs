@@ -120,7 +120,7 @@ enum EffortCommand {
     },
 }
 
-/// A text that may begin with a hyphen, as a list does. Only the first word may: an option after it is an option.
+/// A text of several words. Only its first word may begin with a hyphen, as a list does. A later word with a hyphen is an option.
 #[derive(Debug, clap::Args)]
 struct TextWords {
     #[arg(value_name = "TEXT", allow_hyphen_values = true)]
@@ -135,7 +135,7 @@ impl TextWords {
     }
 }
 
-/// The text after an option. It may begin with a hyphen, but an option of every command in its place means that it was forgotten.
+/// The text of an option. It may begin with a hyphen. If it is an option that every command has, the text was forgotten.
 pub(super) fn text_option(text: &str) -> Result<String, String> {
     match text == "--json" || text == "--home" || text.starts_with("--home=") {
         true => Err(format!("the text is missing: {text} is an option")),
@@ -248,7 +248,7 @@ fn seat_of_environment() -> Option<String> {
     named("FLIGHTDECK_SEAT").or_else(|| named("AGENT_ID"))
 }
 
-/// The effort with this id, or the only one whose id begins so; `.` is the effort that a session of this directory works on.
+/// The effort with this id, or the only one whose id begins with the text. `.` is the effort that a session in this directory works on.
 pub(super) fn find_effort(client: &mut BlockingClient, text: &str) -> anyhow::Result<EffortId> {
     if text == "." {
         return effort_here(client);
@@ -269,8 +269,8 @@ fn active_efforts() -> ListEfforts {
     ListEfforts { lifecycle: Some("active".into()), ..ListEfforts::default() }
 }
 
-/// The same effort as a session in this directory and with this environment has: with a seat the newest of that seat, without one the
-/// newest of the nearest directory that belongs to no seat.
+/// The effort that a session in this directory and with this environment works on: with a seat, the newest effort of that seat. Without
+/// one, the newest effort of the nearest directory, if it belongs to no seat.
 fn effort_here(client: &mut BlockingClient) -> anyhow::Result<EffortId> {
     let none = || "no active effort in this directory: start one with `flightdeck effort start SKILL`";
     if let Some(seat) = seat_of_environment() {
@@ -280,7 +280,7 @@ fn effort_here(client: &mut BlockingClient) -> anyhow::Result<EffortId> {
     }
     let list = client.call(&ListEfforts { dir: Some(directory(None)?), ..active_efforts() })?;
     let unclaimed = list.efforts.iter().filter(|card| card.seat.is_none());
-    // The list has the newest first, and the first of several that are equally near is taken.
+    // The list has the newest first. Of several efforts that are equally near, the first is chosen.
     if let Some(nearest) = unclaimed.min_by_key(|card| std::cmp::Reverse(card.workstream.len())) {
         return Ok(nearest.id.clone());
     }
@@ -300,7 +300,7 @@ fn effort_here(client: &mut BlockingClient) -> anyhow::Result<EffortId> {
 
 fn payload_on_stdin() -> anyhow::Result<String> {
     let mut payload = String::new();
-    // One byte more than is taken shows that it is too long.
+    // Reads one byte more than is allowed, to notice a text that is too long.
     let mut input = std::io::stdin().take(HANDOFF_BYTES_MAX as u64 + 1);
     input.read_to_string(&mut payload).context("the handoff on standard input is not UTF-8 text")?;
     if payload.trim().is_empty() {

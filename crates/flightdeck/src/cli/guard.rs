@@ -119,7 +119,7 @@ fn parse_word<T: serde::de::DeserializeOwned>(option: &str, text: &str, known: &
     }
 }
 
-/// Numbers and lists are JSON; everything else is text.
+/// Parses the value: a number or a list as JSON, any other value as text.
 fn parse_value(op: GuardOperator, text: &str) -> anyhow::Result<Value> {
     use GuardOperator as Op;
     match op {

@@ -19,7 +19,7 @@ use crate::client::BlockingClient;
 use crate::clock;
 use crate::paths::Paths;
 
-/// Greater than any number in the log; the log counts in `i64`.
+/// Larger than the `seq` of any event, because the log counts in `i64`.
 const LAST_SEQ: u64 = i64::MAX as u64;
 /// Longest message of an answer in the list of events.
 const MESSAGE_CHARS_MAX: usize = 200;

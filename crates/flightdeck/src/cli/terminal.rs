@@ -108,7 +108,7 @@ pub(super) fn send(args: &SendArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
             }
             Err(refusal) => refusal,
         };
-        // Each question is asked once: the next request has its answer.
+        // No question is asked twice, because the next request contains its answer.
         let next = if interactive { choose_and_change(&request, &refusal)? } else { Choice::NotOffered };
         match next {
             Choice::Again(changed) => request = changed,
@@ -160,7 +160,7 @@ fn try_call<R: SocketCommand>(
     }
 }
 
-/// What to add to the command line. After the text it would be part of the text.
+/// What to add to the command line. It must come before the text, because after it it would be part of the text.
 fn hint(refusal: &ErrorReply) -> Option<&'static str> {
     let details = TerminalRefusal::read(refusal)?;
     match details.error {

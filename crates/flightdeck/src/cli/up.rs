@@ -84,7 +84,7 @@ async fn serve(options: DaemonOptions, open: bool, out: &mut Out) -> anyhow::Res
         open_in_browser(&running.url);
     }
     let failure = match announced {
-        // The hooks are registered by now, so the daemon stops normally and removes them.
+        // The hooks are registered by now. The daemon stops as usual, which removes them.
         Err(error) => Some(anyhow::Error::new(error).context("cannot print the address of the board")),
         Ok(()) => tokio::select! {
             _ = interrupt.recv() => None,

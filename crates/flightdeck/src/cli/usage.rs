@@ -58,7 +58,7 @@ pub(super) fn run(args: &UsageArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
         Ok(mut client) if !args.no_daemon => {
             let request = GetUsage { since: args.since.clone(), refresh: true, ..GetUsage::default() };
             let report = client.call(&request)?;
-            // The report is whole without them.
+            // The report of this machine is complete without the other hosts.
             let cards = if args.json { Vec::new() } else { all_cards(&mut client).unwrap_or_default() };
             (report, other_hosts(cards))
         }
@@ -80,7 +80,7 @@ pub(super) fn run(args: &UsageArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
     Ok(0)
 }
 
-/// What the sessions of one other host used, each as a whole: their days are known only on that host.
+/// The usage of whole sessions of one other host. How it is spread over days is known only on that host.
 #[derive(Debug, Default)]
 struct HostUsage {
     usd_micros: u64,

@@ -56,7 +56,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
-/// How a session stands to what is waited for.
+/// Whether a session has reached the state that is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Progress {
     Reached,
@@ -85,7 +85,7 @@ pub(super) fn run(args: &WaitArgs, paths: &Paths, out: &mut Out) -> anyhow::Resu
     let deadline = args.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let mut client = BlockingClient::connect(paths)?;
     let id = find_session(&mut client, &args.session)?;
-    // A session that has left the board is on no snapshot.
+    // No snapshot contains a session that has left the board.
     let last = client.call(&GetSession { session_id: id.clone() })?;
     if let Some(code) = result(&last, args, out)? {
         return Ok(code);
@@ -123,7 +123,7 @@ fn result(card: &Card, args: &WaitArgs, out: &mut Out) -> anyhow::Result<Option<
     }
 }
 
-/// Reads the changes in a thread of its own, so that the wait for them can end. The thread ends with the process.
+/// Reads the changes in a thread of its own, so that waiting for a change can time out. The thread ends with the process.
 fn changes_of(paths: Paths) -> Receiver<LiveChange> {
     let (sender, changes) = mpsc::sync_channel(CHANGES_WAITING_MAX);
     std::thread::spawn(move || {

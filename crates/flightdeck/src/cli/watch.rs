@@ -118,7 +118,7 @@ async fn follow(
     }
 }
 
-/// The first rows, as many as the terminal has. If rows are left out, the last line says how many sessions that are.
+/// As many rows as the terminal has, from the top. If rows are left out, the last line says how many sessions they are.
 fn frame(out: &Out, rows: Vec<TableRow>, height: usize) -> Vec<String> {
     let sessions = |rows: &[TableRow]| rows.iter().filter(|row| row.is_session).count();
     let all = sessions(&rows);

@@ -32,7 +32,7 @@ struct SettingsState {
     problem: Option<String>,
 }
 
-/// Tells one version of the file from another.
+/// Identifies one version of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileVersion {
     inode: u64,
@@ -49,7 +49,7 @@ impl FileVersion {
 }
 
 impl LiveConfig {
-    /// `config` is what the file says now.
+    /// `config` is what the file contains now.
     pub fn new(path: &Path, config: Config) -> Self {
         let current = Arc::new(config);
         let state = SettingsState {

@@ -100,7 +100,7 @@ pub(crate) async fn start(options: DaemonOptions) -> anyhow::Result<Running> {
 fn take_home(paths: &Paths, simulated: bool) -> anyhow::Result<File> {
     home::raise_file_limit();
     home::make_private(&paths.home)?;
-    // Before anything else is touched: a daemon that already runs for this home uses it.
+    // Comes before everything else, because another daemon may run for this home and use its files.
     let lock = home::lock(paths)?;
     home::make_folders(paths)?;
     if simulated {
@@ -132,11 +132,11 @@ async fn start_ingest(
     drain::drain(&sink, &spool).await;
     let hooks_in = home::bind_socket(&options.paths)?;
     drain::drain(&sink, &spool).await;
-    // After the spool, whose events were not missed, and before the registry says what became of the sessions.
+    // Comes after the spool, because its events were not missed, and before the registry reports what happened to the sessions.
     if !options.simulated {
         hook_watch::report_at_start(&app.engine, &app.registrar).await;
     }
-    // Only now: the spool may hold a session that began and died while no daemon ran.
+    // Comes last, because the spool may contain a session that began and ended while no daemon ran.
     let restored = app.engine.occupants().await?;
     let mut readers = vec![
         tokio::spawn(socket::serve(hooks_in, app.clone())),

@@ -45,7 +45,7 @@ pub(super) fn press_answer_key(model: &mut Model, key: KeyAction) -> Vec<TuiComm
     }
 }
 
-/// The key was refused. If it opens a text field, the text that is typed for it must not act on the board.
+/// Called for a refused key. If the key would have opened a text field, the text that follows must not act on the board.
 fn without_field(model: &mut Model, key: KeyAction) -> Vec<TuiCommand> {
     if matches!(key, KeyAction::OwnWords | KeyAction::DenyWithReason) {
         model.swallow_typing(Some(key));

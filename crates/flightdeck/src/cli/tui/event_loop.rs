@@ -33,7 +33,7 @@ const REPLIES_MAX: usize = 16;
 /// Longest wait for an answer that is sent while the program ends.
 const LAST_ANSWER_MAX: Duration = Duration::from_secs(3);
 
-/// How soon a frame must follow.
+/// How soon a frame must be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
     Not,
@@ -123,7 +123,7 @@ impl Loop<'_> {
             _ => Due::WithNextFrame,
         };
         let mut commands = update(&mut self.model, clock::now(), message);
-        // A waiting answer must be sent before the program ends.
+        // The program ends only after a waiting answer is sent.
         if commands.contains(&TuiCommand::Quit) {
             commands.sort_by_key(|command| *command == TuiCommand::Quit);
         }
@@ -234,7 +234,7 @@ impl Sources {
         Some(NextInput::Message(message))
     }
 
-    /// The change and all that have arrived after it. If the connection is lost behind them, the next call says it again.
+    /// This change and all changes that have arrived after it. If the connection is lost after them, the next call reports that.
     fn with_further_changes(&mut self, first: Change) -> TuiMessage {
         let mut changes = vec![first];
         while changes.len() < CHANGES_MAX {

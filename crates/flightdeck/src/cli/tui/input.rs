@@ -73,7 +73,7 @@ impl TextInput {
         Typed::Changed
     }
 
-    /// Control characters of a pasted text are removed. A text that would be longer than a prompt may be is not taken.
+    /// Inserts a typed or pasted text without control characters. A text that would become longer than a prompt may be is refused.
     pub(super) fn insert(&mut self, text: &str) {
         let text = flightdeck_core::text::without_controls(&text.replace("\r\n", "\n").replace('\r', "\n"));
         if self.text.len() + text.len() <= PROMPT_BYTES_MAX {

@@ -296,7 +296,7 @@ impl Listing {
         listing
     }
 
-    /// The sessions that the lines stand for.
+    /// How many sessions the lines stand for.
     pub(super) fn count<'a>(&self, ids: impl Iterator<Item = &'a SessionId>) -> usize {
         ids.map(|id| self.bunches.get(id).map_or(1, Vec::len)).sum()
     }
@@ -399,7 +399,7 @@ impl Listing {
         }
     }
 
-    /// The column and place of a session.
+    /// The column of a session, and its place in it.
     pub(super) fn place_in_columns(&self, id: &str) -> Option<(usize, usize)> {
         self.columns.iter().enumerate().find_map(|(column, members)| {
             members.iter().position(|member| member.as_str() == id).map(|at| (column, at))
@@ -424,7 +424,7 @@ fn by_key<'a, K: Ord>(cards: &[&'a Card], key: impl Fn(&'a Card) -> K) -> BTreeM
     groups
 }
 
-/// A project is its folder on its host. Projects of the same name are told apart by their folders.
+/// The cards by project. A project is one folder on one host. The headings of projects with the same name also show their folders.
 fn by_project<'a>(cards: &[&'a Card]) -> Vec<(String, Vec<&'a Card>)> {
     type Key<'a> = (&'a str, Option<&'a str>, Option<&'a str>);
     let key =
@@ -443,7 +443,7 @@ fn by_project<'a>(cards: &[&'a Card]) -> Vec<(String, Vec<&'a Card>)> {
     groups.iter().map(|(key, members)| (heading(*key), members.clone())).collect()
 }
 
-/// This machine first.
+/// The sorting key of hosts: this machine comes first.
 fn host_key(card: &Card) -> (bool, Option<&str>) {
     (card.owner.is_some(), owner::host(card))
 }
@@ -470,7 +470,8 @@ impl<'a> ShownCards<'a> {
     }
 }
 
-/// The sessions that have every word of the search in one of their texts. If there is none, those that have the letters in order.
+/// The cards that match the search: those that contain every word in one of their texts. If there are none, those whose texts have the
+/// letters of each word in order.
 fn found<'a>(cards: Vec<&'a Card>, wishes: &Wishes) -> Vec<&'a Card> {
     let words: Vec<String> = wishes.search.split_whitespace().map(str::to_lowercase).collect();
     let literal: Vec<&Card> = cards.iter().copied().filter(|card| has_words(card, &words)).collect();

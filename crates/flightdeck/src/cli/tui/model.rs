@@ -313,7 +313,8 @@ impl Model {
         self.watch_ask();
     }
 
-    /// A popup picks one session, and a tree shows where each one is: there, requests that are alike stay apart.
+    /// Computes the rows. In a popup and in a tree, requests that are alike are not joined: a popup picks one session, and a tree shows where
+    /// each session is.
     fn new_listing(&self) -> Listing {
         let shown = ShownCards::new(self.board.cards(), &self.wishes);
         let bunches = match (self.mode, self.view()) {
@@ -344,7 +345,7 @@ impl Model {
         }
     }
 
-    /// The request on the screen changed a moment ago, and no key of the person did it.
+    /// Whether the request on the screen changed a moment ago without a key of the person.
     pub(super) fn ask_has_just_changed(&self) -> bool {
         self.now - self.ask_changed_at < SETTLE
     }
@@ -398,8 +399,8 @@ impl Model {
         bunch.into_iter().filter_map(alike::plain_ask).chain(one).map(|ask| ask.id.clone()).collect()
     }
 
-    /// No text field was opened: what is typed now was meant for it, and must not act on the board.
-    /// The refused key itself, if there is one, may be pressed again.
+    /// Ignores letters for a moment: the person types for a text field that did not open, and these keys must not act on the board. The refused
+    /// key itself, if there is one, may be pressed again.
     pub(super) fn swallow_typing(&mut self, refused_key: Option<KeyAction>) {
         (self.typing_until, self.refused_key) = (self.now + TYPING_PAUSE, refused_key);
     }
@@ -428,7 +429,7 @@ impl Model {
         FooterNote { text: flightdeck_core::text::one_line(&text, 400), is_refusal, until: self.now + SHOWN }
     }
 
-    /// The session is read again if it changed since, but not more often than this.
+    /// The next call that reads the selected session again: if it changed since, but not more often than [`AGAIN_AFTER`].
     pub(super) fn wanted_call(&mut self) -> Option<DaemonCall> {
         /// A busy session changes many times a second.
         const AGAIN_AFTER: Millis = Millis(500);

@@ -72,8 +72,8 @@ pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Dr
     }
 }
 
-/// What happened, else that there is no connection: in as many lines as it needs. Above a text field it stands in lines of its own;
-/// a question and an answer that waits come before it.
+/// The note about what happened, or else that there is no connection, in as many lines as it needs. Above a text field it has lines of its
+/// own. A question and a waiting answer are shown instead of it.
 fn note_lines(model: &Model, columns: u16) -> Vec<StyledText> {
     if model.question.is_some() || (model.pending.is_some() && model.input.is_none()) {
         return Vec::new();
@@ -89,7 +89,7 @@ fn note_lines(model: &Model, columns: u16) -> Vec<StyledText> {
     lines.into_iter().take(NOTE_ROWS_MAX).map(|line| StyledText::new(format!(" {line}"), style)).collect()
 }
 
-/// As many of the keys that act now as fit.
+/// As many hints for the keys that act now as fit.
 fn fitting(model: &Model, columns: u16, ends: &[StyledText]) -> StyledLine {
     let room = usize::from(columns).saturating_sub(width(ends) + 1);
     let mut line: StyledLine = vec![StyledText::unstyled(" ")];
