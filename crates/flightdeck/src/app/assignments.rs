@@ -29,14 +29,14 @@ impl Handle<ListAssignments> for App {
     async fn handle(&self, request: ListAssignments) -> Result<AppReply<AssignmentList>, AppError> {
         let now = clock::now();
         let only_open = request.state.as_deref() == Some(OPEN_STATES);
-        let wanted = wanted(&request, now)?;
+        let wanted = assignments_wanted(&request, now)?;
         let open = self.engine.open_assignments().await?;
         let stored = match only_open {
             true => AssignmentPage::default(),
             false => self.store.assignments(wanted.clone()).await?,
         };
         let (rows, next_before) = newest_first(open.assignments, stored, &wanted);
-        let assignments = self.priced(rows, now, open.host.as_deref()).await?;
+        let assignments = self.with_costs(rows, now, open.host.as_deref()).await?;
         Ok(AssignmentList { assignments, next_before: next_before.map(|c| c.to_string()) }.into())
     }
 }
@@ -44,7 +44,7 @@ impl Handle<ListAssignments> for App {
 impl Handle<GetAssignment> for App {
     async fn handle(&self, request: GetAssignment) -> Result<AppReply<AssignmentCard>, AppError> {
         let (row, host) = self.assignment(&request.id).await?;
-        let card = self.priced(vec![row], clock::now(), host.as_deref()).await?.pop();
+        let card = self.with_costs(vec![row], clock::now(), host.as_deref()).await?.pop();
         card.map(Into::into).ok_or(AppError::NoAssignment(request.id))
     }
 }
@@ -62,13 +62,14 @@ impl Handle<ListMessages> for App {
 
 impl App {
     /// The cards of these assignments, each with the cost of its session in that time.
-    pub(super) async fn priced(
+    pub(super) async fn with_costs(
         &self,
         rows: Vec<SessionAssignment>,
         now: Timestamp,
         host: Option<&str>,
     ) -> Result<Vec<AssignmentCard>, AppError> {
-        let usage = self.store.usage_between(rows.iter().map(|row| stretch(row, now)).collect()).await?;
+        let usage =
+            self.store.usage_between(rows.iter().map(|row| session_stretch(row, now)).collect()).await?;
         let card = |(row, usage): (&SessionAssignment, Option<Vec<CountedMessage>>)| AssignmentCard {
             cost: usage.map(|counted| self.cost(&counted)),
             ..AssignmentCard::new(row, now, host)
@@ -107,14 +108,14 @@ impl App {
 }
 
 /// The stretch of its session's time in which an assignment was open.
-fn stretch(row: &SessionAssignment, now: Timestamp) -> SessionStretch {
+fn session_stretch(row: &SessionAssignment, now: Timestamp) -> SessionStretch {
     let Assignment { opened_at, completed_at, .. } = row.assignment;
     // The client writes the last message no later than in the millisecond of the Stop.
     let to = completed_at.map_or(now, |at| at + Millis(1));
     SessionStretch { session_id: row.session_id.clone(), from: opened_at, to }
 }
 
-fn wanted(request: &ListAssignments, now: Timestamp) -> Result<AssignmentsWanted, AppError> {
+fn assignments_wanted(request: &ListAssignments, now: Timestamp) -> Result<AssignmentsWanted, AppError> {
     let zone = TimeZone::system();
     let at = |text: &String| moment(text, now, &zone);
     let state = request.state.as_deref().filter(|state| *state != OPEN_STATES);
@@ -183,7 +184,7 @@ mod tests {
     fn a_project_folder_may_end_with_a_slash() {
         let project = |written: &str| {
             let request = ListAssignments { project: Some(written.to_owned()), ..ListAssignments::default() };
-            wanted(&request, Timestamp::default()).unwrap().project.unwrap()
+            assignments_wanted(&request, Timestamp::default()).unwrap().project.unwrap()
         };
         let written = ["/w/p1", "/w/p1/", "/w/p1//", "p1/", "/"];
         assert_eq!(written.map(project), ["/w/p1", "/w/p1", "/w/p1", "p1", "/"]);

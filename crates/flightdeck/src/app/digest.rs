@@ -50,8 +50,8 @@ impl Handle<GetDigest> for App {
             until: now,
             total: total(projects.iter().map(|project| &project.sums)),
             projects,
-            waiting: self.priced(waiting, now, host.as_deref()).await?,
-            completed: self.priced(completed, now, host.as_deref()).await?,
+            waiting: self.with_costs(waiting, now, host.as_deref()).await?,
+            completed: self.with_costs(completed, now, host.as_deref()).await?,
         };
         Ok(digest.into())
     }

@@ -66,7 +66,7 @@ async fn presence(registrar: &Arc<Registrar>) -> Presence {
 
 /// Appends the observation unless the fleet knows it already. Returns false if the store refused it.
 async fn report(engine: &EngineHandle, seen: HookPresence) -> bool {
-    let stored = engine.append_if_news(record(seen, clock::fresh_id())).await;
+    let stored = engine.append_unless_known(record(seen, clock::fresh_id())).await;
     if let Err(error) = &stored {
         tracing::warn!(%error, "could not store whether the hooks are registered; the next check tries again");
     }

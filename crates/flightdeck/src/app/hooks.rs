@@ -162,7 +162,7 @@ impl App {
     ) -> Result<StatusLineReply, AppError> {
         let record = status_line::draft(payload, env).into_record(clock::fresh_id());
         let record = record.map_err(|error| AppError::Invalid(error.to_string()))?;
-        let appended = self.engine.append_if_news(record).await?;
+        let appended = self.engine.append_unless_known(record).await?;
         Ok(StatusLineReply { seq: appended.first().map(|a| a.seq) })
     }
 }

@@ -93,7 +93,7 @@ pub struct App {
     /// The present prices. The follower of transcripts is notified when they change.
     pub(crate) prices: Arc<watch::Sender<Arc<PriceTable>>>,
     pub(crate) holds: Arc<HeldHooks>,
-    /// Which hooks are held. The longest hold is the one written into the registered handlers.
+    /// Which hooks are held, and how long: as long as the registered handlers wait.
     pub(crate) hold_rules: Arc<Mutex<HoldRules>>,
     /// The person's settings, read again when the file changes.
     pub(crate) config: Arc<LiveConfig>,

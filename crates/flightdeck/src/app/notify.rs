@@ -44,11 +44,11 @@ impl Handle<TestNotify> for App {
                 known.join(", ")
             )));
         };
-        Ok(NotifyTests { results: results.into_iter().map(test).collect() }.into())
+        Ok(NotifyTests { results: results.into_iter().map(to_notify_test).collect() }.into())
     }
 }
 
-fn test(TestResult { target, kind, result }: TestResult) -> NotifyTest {
+fn to_notify_test(TestResult { target, kind, result }: TestResult) -> NotifyTest {
     NotifyTest { target, kind: kind.to_owned(), error: result.err().map(|error| error.to_string()) }
 }
 

@@ -45,7 +45,7 @@ impl RealDirs {
             return real.clone();
         }
         let look = self.files.real_dir(dir.to_owned());
-        // A failed lookup is cached too, because each lookup on a slow disk occupies a thread.
+        // A lookup that takes too long is cached as "not found", because each further lookup would occupy a thread.
         let real = tokio::time::timeout(FOUND_WITHIN, look).await.ok().flatten();
         let mut known = self.known();
         if known.len() >= DIRS_MAX {

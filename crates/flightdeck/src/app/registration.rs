@@ -61,7 +61,7 @@ pub enum ToolHandlers {
 /// The result of the registration, with a sentence for the person.
 #[derive(Debug)]
 pub enum Registered {
-    Well(String),
+    InOrder(String),
     /// The hooks are there, but another program changed them.
     Drifted(String),
 }
@@ -121,7 +121,7 @@ impl Registrar {
         if change.outcome != SettingsOutcome::Kept {
             let path = change.path.display();
             tracing::info!(%path, events = change.registered.len(), "hooks are registered");
-            return Ok(Registered::Well(format!("Its hooks are registered in {path} while it runs")));
+            return Ok(Registered::InOrder(format!("Its hooks are registered in {path} while it runs")));
         }
         let status = self.compare()?;
         let (missing, stale, path) = (status.missing.len(), status.stale.len(), status.path.display());
@@ -131,7 +131,7 @@ impl Registrar {
         );
         Ok(match status.drift {
             true => Registered::Drifted(note),
-            false => Registered::Well(format!("Its hooks are in {path}, installed permanently")),
+            false => Registered::InOrder(format!("Its hooks are in {path}, installed permanently")),
         })
     }
 
@@ -184,7 +184,7 @@ impl Registrar {
     }
 
     /// Notes about earlier tools whose hooks also send to this daemon.
-    pub fn doubled(&self) -> Vec<String> {
+    pub fn notes_about_earlier_tools(&self) -> Vec<String> {
         let found = self.file.predecessors(self.registration().port).unwrap_or_default();
         found.into_iter().filter(|found| found.doubles).map(|found| found.to_string()).collect()
     }

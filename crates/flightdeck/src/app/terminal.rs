@@ -115,7 +115,7 @@ impl Handle<Focus> for App {
             (Err(other), _) => return Err(other),
         };
         if let Some(command) = command {
-            command.run(&values(&card, tty)).await?;
+            command.run(&placeholder_values(&card, tty)).await?;
         }
         self.append_user_action(&card.id, FOCUSED, Map::new()).await?;
         Ok(shown.into())
@@ -152,9 +152,9 @@ impl App {
             Some(o) => Ok((o.pid, o.proc_start)),
             // The pid of an ended process may belong to another one by now.
             None if card.ended_at.is_some() => {
-                Err(RefusalReason::Ended { resume: resume(card, project_folder(card)) }.into())
+                Err(RefusalReason::Ended { resume: resume_command(card, project_folder(card)) }.into())
             }
-            None => Err(RefusalReason::NoPane { resume: resume(card, project_folder(card)) }.into()),
+            None => Err(RefusalReason::NoPane { resume: resume_command(card, project_folder(card)) }.into()),
         }
     }
 
@@ -165,7 +165,7 @@ impl App {
             (None, _) => Ok(()),
             (Some(host), None) => Err(RefusalReason::AnotherHost { host }),
             (Some(host), Some(_)) => {
-                let resume = resume(card, project_folder(card));
+                let resume = resume_command(card, project_folder(card));
                 Err(RefusalReason::EndedOnAnotherHost { host, resume })
             }
         }
@@ -177,13 +177,13 @@ impl App {
             (Some(server), Some(pane)) => {
                 Ok(PaneAddress { server: server.into(), pane: pane.clone(), pid, proc_start })
             }
-            _ => Err(RefusalReason::NoPane { resume: resume(card, process_folder(card)) }.into()),
+            _ => Err(RefusalReason::NoPane { resume: resume_command(card, process_folder(card)) }.into()),
         }
     }
 }
 
 /// The values that `focus_command` may name. In tmux `tty` is the terminal that tmux draws on.
-fn values(card: &Card, tty: Option<String>) -> PlaceholderValues {
+fn placeholder_values(card: &Card, tty: Option<String>) -> PlaceholderValues {
     PlaceholderValues::from([
         ("pid", card.seat.pid.map(|pid| pid.to_string())),
         ("tty", tty),
@@ -195,7 +195,7 @@ fn values(card: &Card, tty: Option<String>) -> PlaceholderValues {
 
 /// The shell command with which a person resumes the session. The client finds a session only from the folder in which it was
 /// started.
-fn resume(card: &Card, folder: Option<String>) -> String {
+fn resume_command(card: &Card, folder: Option<String>) -> String {
     let words = ["claude", "--resume", &card.id];
     let quote = |words: &[&str]| shlex::try_join(words.iter().copied()).unwrap_or_default();
     match folder {

@@ -8,7 +8,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::out::Out;
 use crate::config::Config;
-use crate::daemon::{self, DaemonOptions, Running};
+use crate::daemon::{self, DaemonOptions, RunningDaemon};
 use crate::log;
 use crate::paths::Paths;
 use crate::process;
@@ -107,7 +107,7 @@ async fn serve(options: DaemonOptions, open: bool, out: &mut Out) -> anyhow::Res
     }
 }
 
-fn announce(running: &Running, has_token: bool, out: &mut Out) -> std::io::Result<()> {
+fn announce(running: &RunningDaemon, has_token: bool, out: &mut Out) -> std::io::Result<()> {
     for note in &running.notes {
         Out::note(note);
     }

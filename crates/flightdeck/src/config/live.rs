@@ -147,7 +147,7 @@ struct FixedSetting {
 /// The name of this machine among other hosts.
 pub const HOST_NAME_SETTING: &str = "hosts.name";
 
-const FIXED: [FixedSetting; 5] = [
+const FIXED_SETTINGS: [FixedSetting; 5] = [
     FixedSetting {
         name: "port",
         reason: "the daemon listens where it was started",
@@ -176,13 +176,13 @@ const FIXED: [FixedSetting; 5] = [
 ];
 
 fn needs_restart(old: &Config, new: &Config) -> Vec<String> {
-    let changed = FIXED.iter().filter(|setting| (setting.differs)(old, new));
+    let changed = FIXED_SETTINGS.iter().filter(|setting| (setting.differs)(old, new));
     changed.map(|setting| setting.name.to_owned()).collect()
 }
 
 /// Why a setting applies only after a restart. `None` for a setting that a newer daemon names.
 pub fn restart_reason(name: &str) -> Option<&'static str> {
-    FIXED.iter().find(|setting| setting.name == name).map(|setting| setting.reason)
+    FIXED_SETTINGS.iter().find(|setting| setting.name == name).map(|setting| setting.reason)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The daemon from start to stop: `start.rs` opens its parts in order, [`Running::stop`] closes them in reverse.
+//! The daemon from start to stop: `start.rs` opens its parts in order, [`RunningDaemon::stop`] closes them in reverse.
 
 #[cfg(test)]
 mod fail_open_tests;
@@ -61,7 +61,7 @@ pub(crate) struct DaemonOptions {
 
 /// A daemon that serves requests.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct RunningDaemon {
     pub url: String,
     pub engine: EngineHandle,
     /// Sentences that the person should read at the start.
@@ -85,7 +85,7 @@ pub(crate) struct Running {
     _lock: fs::File,
 }
 
-impl Running {
+impl RunningDaemon {
     /// Waits until the engine ends by itself, which only a bug of ours causes. The daemon then ends too, because without its engine it must not
     /// keep the socket.
     pub(crate) async fn broken(&mut self) -> anyhow::Error {

@@ -76,7 +76,7 @@ impl Events {
 }
 
 /// A batch that was sent to the store and is not committed yet.
-struct UnderWay {
+struct BatchInFlight {
     records: Arc<Vec<Record>>,
     waiting: Vec<(usize, AckSender)>,
     pending: Pending,
@@ -87,7 +87,7 @@ impl Engine {
     /// the events before them are applied. Returns the batch whose other inputs have to be handled next.
     pub(super) async fn commit_all(&mut self, inputs: &mut Vec<Input>, mut batch: Batch) -> Batch {
         let mut under_way = self.send_off(std::mem::take(&mut batch.events)).await;
-        while let Some(UnderWay { records, waiting, pending }) = under_way.take() {
+        while let Some(BatchInFlight { records, waiting, pending }) = under_way.take() {
             let appended = self.reply_to_senders(&records, waiting, pending.committed().await);
             // If no input is waiting, the acknowledged sender may answer its client before the event is applied.
             if self.inputs.is_empty() {
@@ -107,7 +107,7 @@ impl Engine {
     }
 
     pub(super) async fn commit(&mut self, events: Events) {
-        if let Some(UnderWay { records, waiting, pending }) = self.send_off(events).await {
+        if let Some(BatchInFlight { records, waiting, pending }) = self.send_off(events).await {
             let appended = self.reply_to_senders(&records, waiting, pending.committed().await);
             self.apply_stored(&records, appended).await;
             self.stamped = Timestamp::default();
@@ -123,7 +123,7 @@ impl Engine {
     }
 
     /// Stamps the events and hands them to the store.
-    async fn send_off(&mut self, Events { mut records, waiting }: Events) -> Option<UnderWay> {
+    async fn send_off(&mut self, Events { mut records, waiting }: Events) -> Option<BatchInFlight> {
         if waiting.is_empty() {
             return None;
         }
@@ -141,7 +141,7 @@ impl Engine {
         self.stamped = last;
         let records = Arc::new(records);
         let pending = self.store.send_append(Arc::clone(&records)).await;
-        Some(UnderWay { records, waiting, pending })
+        Some(BatchInFlight { records, waiting, pending })
     }
 
     /// Replies to the senders: their events are durable, or nothing happened.

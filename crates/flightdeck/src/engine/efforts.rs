@@ -58,8 +58,8 @@ impl Engine {
         }
         self.unstored_efforts.remove(&id);
         if let Some(effort) = self.fleet.effort(&id) {
-            self.outbox.add(outbox::effort(seq, effort));
-            self.changes.effort(&EffortCard::new(effort, Some(&self.fleet)));
+            self.outbox.add(outbox::effort_row(seq, effort));
+            self.changes.send_effort(&EffortCard::new(effort, Some(&self.fleet)));
         }
     }
 
@@ -67,7 +67,7 @@ impl Engine {
     pub(super) fn store_numbers_of_efforts(&mut self) {
         let seq = self.fleet.last_seq();
         for id in std::mem::take(&mut self.unstored_efforts) {
-            let row = self.fleet.effort(&id).and_then(|effort| outbox::effort(seq, effort));
+            let row = self.fleet.effort(&id).and_then(|effort| outbox::effort_row(seq, effort));
             self.outbox.add(row);
         }
     }

@@ -150,7 +150,7 @@ impl EngineHandle {
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
     }
     /// Appends the record unless the fleet already knows what it says. Then the result is empty.
-    pub async fn append_if_news(&self, record: Record) -> Result<Vec<Appended>, NotStored> {
+    pub async fn append_unless_known(&self, record: Record) -> Result<Vec<Appended>, NotStored> {
         let answer = self.ask(|reply| Input::IfNews { record: Box::new(record), reply }).await;
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
     }

@@ -393,7 +393,7 @@ impl Engine {
         if !host_terms.is_empty() {
             self.set_host_terms(host_terms).await;
         }
-        self.commit_news(lines).await;
+        self.commit_unless_known(lines).await;
         self.commit_effort_changes(effort_changes).await;
         for (refolded, reply) in refolded {
             // Fails if the sender has disconnected. The new rules are used all the same.
@@ -413,7 +413,7 @@ impl Engine {
     /// Stores the status lines and transcript growth that say anything new. Runs after the batch's events, so that the first
     /// status line of a session finds its session. A client with a `refreshInterval` repeats its line every second, and a
     /// repeated line is not stored.
-    async fn commit_news(&mut self, lines: Vec<(Record, AckSender)>) {
+    async fn commit_unless_known(&mut self, lines: Vec<(Record, AckSender)>) {
         let mut news = Events::default();
         for (record, reply) in lines {
             if self.fleet.is_news(&Event::from_record(&record)) {

@@ -218,7 +218,9 @@ impl Hosts {
         if let Ok(position) = member::stored_position(self).await
             && let Err(error) = self.count_backlog(&position).await
         {
-            tracing::warn!("could not count the events to forward; the backlog is shown as 0: {error:#}");
+            tracing::warn!(
+                "could not count the events to forward; the backlog that is shown may be too small: {error:#}"
+            );
         }
         let mut pause = RETRY_FIRST;
         loop {

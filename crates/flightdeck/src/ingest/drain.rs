@@ -183,7 +183,7 @@ pub async fn watch(sink: Sink, dir: PathBuf) {
         let every = POLL_EVERY.as_secs();
         let sentence = format!("the spool cannot be watched ({error}); it is read every {every} s instead");
         tracing::error!("{sentence}");
-        sink.health.trouble("spool", sentence);
+        sink.health.report_problem("spool", sentence);
     }
     // Events may have been spooled before the watch began.
     let mut left = drain(&sink, &dir).await;

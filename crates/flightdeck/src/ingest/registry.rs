@@ -105,12 +105,12 @@ impl RegistryReader {
     fn report_health(&self, watching: bool) {
         let health = &self.sink.health;
         if watching {
-            return health.fine(REGISTRY);
+            return health.clear_problem(REGISTRY);
         }
         let every = POLL_EVERY.as_secs();
         let folder = self.folder.display();
         let sentence = format!("{folder} cannot be watched; it is read every {every} s instead");
-        health.trouble(REGISTRY, sentence);
+        health.report_problem(REGISTRY, sentence);
     }
 
     /// Reads changed entries until the folder or a parent of it appears or disappears.

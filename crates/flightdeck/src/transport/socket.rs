@@ -92,13 +92,7 @@ pub(crate) async fn serve_connection(stream: UnixStream, app: App) -> std::io::R
             Ok((Some(SocketAction::EngineHook(call)), frame)) => {
                 let arguments = Arguments::new(frame.args);
                 let script = ScriptCall { arguments, env: frame.env, bytes: line.len() };
-                let (reply, verdict) = call(&app, script).await;
-                write.write_all(&reply).await?;
-                if let Some(verdict) = verdict
-                    && has_verdict(&mut lines, Confirms::No).await
-                {
-                    app.note_verdict(verdict).await;
-                }
+                script_hook(call(&app, script), &app, &mut lines, &mut write).await?;
             }
             Ok((Some(SocketAction::Call(call)), frame)) => {
                 write.write_all(&call(&app, Arguments::new(frame.args)).await).await?;
@@ -235,7 +229,7 @@ async fn hook(
     lines: &mut BufReader<OwnedReadHalf>,
     write: &mut OwnedWriteHalf,
 ) -> std::io::Result<()> {
-    let confirms = Confirms::from_env(&frame.env);
+    let confirms = VerdictConfirmation::from_env(&frame.env);
     let ReceivedHook { seq, outcome } = match app.receive_hook(incoming(frame, bytes)).await {
         Ok(received) => received,
         Err(error) => return write.write_all(&failure(&error.reply())).await,
@@ -244,7 +238,7 @@ async fn hook(
         HookOutcome::Nothing => write.write_all(&wire::hook_success(seq, 0, None)).await,
         HookOutcome::Verdict(verdict) => {
             write.write_all(&wire::hook_success(seq, 0, Some(&verdict.json))).await?;
-            if has_verdict(lines, confirms).await {
+            if sender_has_read(lines, confirms).await {
                 app.note_verdict(*verdict).await;
             }
             Ok(())
@@ -257,14 +251,31 @@ async fn hook(
     }
 }
 
+/// Replies to a hook that a script sends, and records its verdict after the script has read it.
+async fn script_hook(
+    reply: ScriptHookReply<'_>,
+    app: &App,
+    lines: &mut BufReader<OwnedReadHalf>,
+    write: &mut OwnedWriteHalf,
+) -> std::io::Result<()> {
+    let (reply, verdict) = reply.await;
+    write.write_all(&reply).await?;
+    if let Some(verdict) = verdict
+        && sender_has_read(lines, VerdictConfirmation::No).await
+    {
+        app.note_verdict(verdict).await;
+    }
+    Ok(())
+}
+
 /// Whether a sender confirms that it has printed the verdict, as `flightdeck hook` does.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Confirms {
+enum VerdictConfirmation {
     Yes,
     No,
 }
 
-impl Confirms {
+impl VerdictConfirmation {
     fn from_env(env: &Map<String, Value>) -> Self {
         if env.get("confirms") == Some(&Value::Bool(true)) { Self::Yes } else { Self::No }
     }
@@ -272,9 +283,9 @@ impl Confirms {
 
 /// Whether the sender has read the verdict that was written to it. A sender that gave up waiting closes the connection without reading; the
 /// kernel reports that as an error. The content of such a verdict then waits for the next hook.
-async fn has_verdict(lines: &mut BufReader<OwnedReadHalf>, confirms: Confirms) -> bool {
+async fn sender_has_read(lines: &mut BufReader<OwnedReadHalf>, confirms: VerdictConfirmation) -> bool {
     match confirms {
-        Confirms::Yes => match lines.fill_buf().await {
+        VerdictConfirmation::Yes => match lines.fill_buf().await {
             Ok(next) if next.starts_with(CONFIRMATION) => {
                 read_line(lines, &mut Vec::new()).await.unwrap_or(false)
             }
@@ -283,7 +294,7 @@ async fn has_verdict(lines: &mut BufReader<OwnedReadHalf>, confirms: Confirms) -
             Ok(next) => !next.is_empty(),
             Err(_) => false,
         },
-        Confirms::No => match tokio::time::timeout(READ_WITHIN, lines.fill_buf()).await {
+        VerdictConfirmation::No => match tokio::time::timeout(READ_WITHIN, lines.fill_buf()).await {
             // The sender sent its next request or closed the connection in order, so it had read the reply before.
             Ok(next) => next.is_ok(),
             // The sender neither sent nor closed anything. A sender that gave up waiting would have closed the connection.
