@@ -299,8 +299,8 @@ mod tests {
             texts.collect::<Vec<_>>().join("; ")
         };
         let all: Vec<&Card> = cards.iter().collect();
-        assert_eq!(headings(&all), "Needs you 1 · 1 failed · 2 idle; Running 1");
-        assert_eq!(headings(&all[1..2]), "Needs you 0 · 1 idle");
+        assert_eq!(headings(&all), "Needs you 1 + 1 failed + 2 idle; Running 1");
+        assert_eq!(headings(&all[1..2]), "Needs you 0 + 1 idle");
         assert_eq!(headings(&all[..1]), "Needs you 1");
     }
 
