@@ -39,13 +39,13 @@ pub(super) struct LogArgs {
     /// Only assignments in this state
     #[arg(long, value_parser = ["open", "commanded", "processing", "awaiting_input", "complete"])]
     state: Option<String>,
-    /// Only those that were open then or later: `lunch`, `9:00`, `yesterday 9:00`, `2h`, `7d`, a date
+    /// Only assignments that were open at this time or later: `lunch`, `9:00`, `yesterday 9:00`, `2h`, `7d`, a date
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// Only those that were asked before then
+    /// Only assignments that were asked before this time
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
-    /// Only those with all of these words in the title, the last message, the project, the worktree or the seat
+    /// Only assignments with all of these words in the title, the last message, the project, the worktree or the seat
     #[arg(long, value_name = "WORDS")]
     text: Option<String>,
     /// At most this many, the newest
@@ -125,7 +125,7 @@ fn row(card: &AssignmentCard, width: usize) -> String {
         "  {}–{until}  {:<14} {:<12} {:>2}×  {:>8} {:>9}  {cost:>7}  {}",
         draw::hour_and_minute(card.opened_at),
         one_line(&card.project.name, 13),
-        standing(card),
+        outcome_or_wait(card),
         card.turns,
         seconds(card.working_seconds),
         waiting_text(card.waiting_seconds),
@@ -134,7 +134,7 @@ fn row(card: &AssignmentCard, width: usize) -> String {
 }
 
 /// The outcome of the assignment, or what the assignment waits for.
-fn standing(card: &AssignmentCard) -> &'static str {
+fn outcome_or_wait(card: &AssignmentCard) -> &'static str {
     match (card.state, card.outcome, card.reason) {
         (_, Some(Completion::Completed), _) => "completed",
         (_, Some(Completion::Ended), _) => "ended",
@@ -178,7 +178,7 @@ fn draw_digest(digest: &Digest, now: Timestamp, out: &Out) -> String {
         let title = one_line(&card.title, TITLE_CHARS_MAX);
         text += &format!(
             "  {:<12} {:<14} {since:>8}  {title}\n",
-            standing(card),
+            outcome_or_wait(card),
             one_line(&card.project.name, 13)
         );
     }

@@ -36,7 +36,7 @@ enum EffortCommand {
         /// What it is about [default: the first prompt]
         #[arg(long, allow_hyphen_values = true, value_parser = text_option)]
         title: Option<String>,
-        /// The skill's own word for how it is run; the agent is told
+        /// How the skill is run, in the skill's own words; the agent gets this word
         #[arg(long)]
         mode: Option<String>,
         /// Only sessions of this seat work on it [default: FLIGHTDECK_SEAT, else AGENT_ID, else every session here]
@@ -48,8 +48,9 @@ enum EffortCommand {
     },
     /// Enter a phase
     Phase {
-        /// The effort: its id or the beginning of it; `.` is the one of this directory
+        /// The effort: its id or the beginning of its id, or `.` for the effort of this directory
         id: String,
+        /// The name of the phase, for example "2: Build"
         #[arg(allow_hyphen_values = true)]
         phase: String,
         /// Why the previous phase is complete
@@ -61,7 +62,7 @@ enum EffortCommand {
     },
     /// Write a log entry; the heartbeat starts again at 0
     Log {
-        /// The effort: its id or the beginning of it; `.` is the one of this directory
+        /// The effort: its id or the beginning of its id, or `.` for the effort of this directory
         id: String,
         #[command(flatten)]
         text: TextWords,
@@ -74,7 +75,7 @@ enum EffortCommand {
     },
     /// Leave the handoff on standard input for the next context window, and end this one
     Dehydrate {
-        /// The effort: its id or the beginning of it; `.` is the one of this directory
+        /// The effort: its id or the beginning of its id, or `.` for the effort of this directory
         id: String,
         /// The session whose context window ends [default: the one whose window is the newest]
         #[arg(long, value_name = "ID")]
@@ -85,7 +86,7 @@ enum EffortCommand {
     },
     /// Tell the agent something with its next tool call or prompt
     Inject {
-        /// The effort: its id or the beginning of it; `.` is the one of this directory
+        /// The effort: its id or the beginning of its id, or `.` for the effort of this directory
         id: String,
         #[command(flatten)]
         text: TextWords,
@@ -95,7 +96,7 @@ enum EffortCommand {
     },
     /// Finish an effort: nothing is counted or denied any more
     Finish {
-        /// The effort: its id or the beginning of it; `.` is the one of this directory
+        /// The effort: its id or the beginning of its id, or `.` for the effort of this directory
         id: String,
         /// Print JSON
         #[arg(long)]
@@ -103,7 +104,7 @@ enum EffortCommand {
     },
     /// List efforts, the active ones first
     List {
-        /// Also finished ones
+        /// List finished efforts too
         #[arg(long)]
         all: bool,
         /// Print JSON
@@ -112,7 +113,7 @@ enum EffortCommand {
     },
     /// Show one effort: phases, windows, log and handoff
     Show {
-        /// The effort: its id or the beginning of it; `.` is the one of this directory
+        /// The effort: its id or the beginning of its id, or `.` for the effort of this directory
         id: String,
         /// Print JSON
         #[arg(long)]
@@ -123,8 +124,10 @@ enum EffortCommand {
 /// A text of several words. Only its first word may begin with a hyphen, as a list does. A later word with a hyphen is an option.
 #[derive(Debug, clap::Args)]
 struct TextWords {
+    /// The text; several words need no quotes
     #[arg(value_name = "TEXT", allow_hyphen_values = true)]
     first: String,
+    /// More words of the text
     #[arg(value_name = "MORE")]
     more: Vec<String>,
 }

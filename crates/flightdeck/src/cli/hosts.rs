@@ -72,7 +72,7 @@ struct JoinArgs {
     /// Hosts with the same fleet share a board [default: as before on the same server, else main]
     #[arg(long)]
     fleet: Option<String>,
-    /// What is sent [default: as before, else full]
+    /// What this machine sends of its events [default: as before, else full]
     #[arg(long, value_enum)]
     share: Option<ShareArg>,
     /// What a hub may do to the sessions of this machine; give it several times [default: as before, else answer]
@@ -93,9 +93,13 @@ enum ShareArg {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum AcceptArg {
+    /// Answer requests
     Answer,
+    /// Type prompts
     Prompt,
+    /// Interrupt turns
     Interrupt,
+    /// Bring terminals to the front
     Focus,
     /// Nothing: hubs may only look
     Nothing,
@@ -103,15 +107,16 @@ enum AcceptArg {
 
 #[derive(Debug, clap::Args)]
 struct NatsConfigArgs {
-    /// A member, or NAME=NKEY with the public part of its nkey; give it several times
+    /// A member: its name, or NAME=NKEY with the public part of its nkey; give it several times
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
     /// A hub, in the same form
     #[arg(long, value_name = "NAME", required = true)]
     hub: Vec<String>,
+    /// The name of the fleet
     #[arg(long, default_value = "main")]
     fleet: String,
-    /// With a section for TLS
+    /// Include a section for TLS
     #[arg(long)]
     tls: bool,
 }

@@ -15,7 +15,7 @@ use crate::paths::Paths;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct SendArgs {
-    /// The start of its id, its seat, its pid, or `next` for the session that needs you most
+    /// The session: the start of its id, its seat or its pid, or `next` for the session that needs you most
     session: String,
     /// The prompt; `-` reads it from standard input
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
@@ -67,7 +67,7 @@ impl From<DraftArg> for Draft {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct FocusArgs {
-    /// The start of its id, its seat, its pid, or `next` for the session that needs you most
+    /// The session: the start of its id, its seat or its pid, or `next` for the session that needs you most
     session: String,
     /// Print JSON
     #[arg(long)]
@@ -76,7 +76,7 @@ pub(super) struct FocusArgs {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct InterruptArgs {
-    /// The start of its id, its seat, its pid, or `next` for the session that needs you most
+    /// The session: the start of its id, its seat or its pid, or `next` for the session that needs you most
     session: String,
     /// Do not ask for confirmation
     #[arg(long, short)]

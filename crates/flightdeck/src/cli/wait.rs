@@ -28,7 +28,7 @@ const CHANGES_WAITING_MAX: usize = 256;
     after_help = "Exit codes: 0 reached, 1 failure (also if the session ended instead), 2 usage, 3 timed out."
 )]
 pub(super) struct WaitArgs {
-    /// The start of its id, its seat, its pid, or `next` for the session that needs you most
+    /// The session: the start of its id, its seat or its pid, or `next` for the session that needs you most
     session: String,
     /// What to wait for
     #[arg(long, value_enum)]
@@ -43,11 +43,11 @@ pub(super) struct WaitArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Until {
-    /// It waits for the next prompt
+    /// The session waits for the next prompt
     Idle,
-    /// It is in Needs You: it waits for an answer or for the next prompt
+    /// The session is in Needs You: it waits for an answer or for the next prompt
     NeedsYou,
-    /// The session is over
+    /// The session has ended
     Ended,
 }
 
