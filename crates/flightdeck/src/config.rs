@@ -57,7 +57,7 @@ pub struct Config {
     pub efforts: efforts::EffortSettings,
 }
 
-/// The hook waits no longer than this. After that its end would look like a refusal in the terminal.
+/// Longest time that a hook is held. A longer hold would outlast the hook, and the end of the hook would look like a refusal in the terminal.
 pub const HOLD_SECONDS_MAX: u32 = 24 * 60 * 60;
 
 fn hold_seconds_within_limit<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
@@ -87,16 +87,16 @@ pub struct Keep {
 }
 
 /// The advice for a file that cannot be parsed.
-pub const CORRECT_IT: &str = "correct that line, or move the file away to start with defaults";
+pub const CORRECTION_ADVICE: &str = "correct that line, or move the file away to start with defaults";
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     // The message contains the cause, so the cause is not a `source`; otherwise it would be printed twice.
     #[error("cannot read {path}: {cause}")]
     Read { path: String, cause: std::io::Error },
-    #[error("cannot parse {path}: {}\n{CORRECT_IT}", without_secrets(.cause.to_string().trim_end()))]
+    #[error("cannot parse {path}: {}\n{CORRECTION_ADVICE}", without_secrets(.cause.to_string().trim_end()))]
     Parse { path: String, cause: Box<toml::de::Error> },
-    #[error("cannot use {path}: {cause}\n{CORRECT_IT}")]
+    #[error("cannot use {path}: {cause}\n{CORRECTION_ADVICE}")]
     Prices { path: String, cause: PriceError },
 }
 
@@ -245,7 +245,7 @@ mod tests {
             let error = anyhow::Error::new(read(wrong).unwrap_err());
             let said = format!("{error:#}");
             assert_eq!(said.matches("TOML parse error").count(), 1, "{said}");
-            assert!(said.ends_with(&format!("\n{CORRECT_IT}")) && !said.contains("\n\n"), "{said}");
+            assert!(said.ends_with(&format!("\n{CORRECTION_ADVICE}")) && !said.contains("\n\n"), "{said}");
         }
     }
 

@@ -16,7 +16,7 @@ pub struct Health {
     pub started_at: Timestamp,
     pub metrics: Metrics,
     /// The present problems, by the part they concern.
-    troubles: Mutex<BTreeMap<&'static str, String>>,
+    problems: Mutex<BTreeMap<&'static str, String>>,
 }
 
 /// Counters. Each is read and written independently, so no lock is needed.
@@ -65,35 +65,35 @@ impl Default for Health {
             boot: format!("{:016x}", clock::fresh_id().0 as u64),
             started_at: clock::now(),
             metrics: Metrics::default(),
-            troubles: Mutex::default(),
+            problems: Mutex::default(),
         }
     }
 }
 
 impl Health {
     pub fn stored(&self) {
-        self.fine(STORE);
+        self.clear_problem(STORE);
     }
 
     pub fn not_stored(&self, error: &impl Display) {
         self.metrics.store_failures.fetch_add(1, Ordering::Relaxed);
-        self.trouble(STORE, format!("events cannot be stored: {error}"));
+        self.report_problem(STORE, format!("events cannot be stored: {error}"));
     }
 
-    pub fn trouble(&self, what: &'static str, sentence: String) {
-        self.troubles().insert(what, sentence);
+    pub fn report_problem(&self, what: &'static str, sentence: String) {
+        self.problems().insert(what, sentence);
     }
 
-    pub fn fine(&self, what: &'static str) {
-        self.troubles().remove(what);
+    pub fn clear_problem(&self, what: &'static str) {
+        self.problems().remove(what);
     }
 
     pub fn reasons(&self) -> Vec<String> {
-        self.troubles().values().cloned().collect()
+        self.problems().values().cloned().collect()
     }
 
     /// A panic while it is held cannot leave the map half written.
-    fn troubles(&self) -> std::sync::MutexGuard<'_, BTreeMap<&'static str, String>> {
-        self.troubles.lock().unwrap_or_else(PoisonError::into_inner)
+    fn problems(&self) -> std::sync::MutexGuard<'_, BTreeMap<&'static str, String>> {
+        self.problems.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -42,7 +42,7 @@ pub fn run(args: &ContractArgs) -> Result<bool> {
     }
     let mut seen = Shape::of_client(listed);
     for Recorded { scenario, lab, played } in scenarios {
-        // A scenario that fails is read as far as it went: that is where a new client differs most.
+        // A scenario that fails is compared up to its failure, because a new client differs most there.
         let learned = lab.as_ref().map_or(Ok(()), |lab| seen.learn(scenario, lab));
         match (played.and(learned), lab) {
             (Ok(()), Some(lab)) => std::fs::remove_dir_all(lab)?,

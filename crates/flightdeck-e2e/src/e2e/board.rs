@@ -1,4 +1,4 @@
-//! What is compared with the screen: our daemon's board, or a recorder that only stores hooks.
+//! What the client's screen is compared with: the board of our daemon, or a recorder that only stores hooks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ pub(super) trait Board {
     fn post(&self, path: &str, body: &Value) -> Result<(u16, Value)>;
 }
 
-/// Our daemon, over HTTP.
+/// Our daemon, used over HTTP.
 pub(super) struct DaemonBoard {
     binary: PathBuf,
     daemon: TestDaemon,

@@ -38,7 +38,7 @@ pub(super) fn ask_differs(screen: &Screen, card: &Value) -> Option<String> {
     Some(format!("the screen shows {screen:?}, the card says {label:?} and has {asks:?}"))
 }
 
-/// An ask without an answer. The board may have closed it, while the terminal still asks.
+/// An ask that was answered nowhere. The board may have closed it while the terminal still asks.
 fn is_unanswered(ask: &Value) -> bool {
     ask["resolution"]["by"].is_null()
 }
@@ -46,7 +46,7 @@ fn is_unanswered(ask: &Value) -> bool {
 #[derive(Clone, Debug)]
 pub(super) struct Expect {
     pub(super) screen: Screen,
-    /// The states that agree, instead of the table's: fewer, or for an ambiguous screen.
+    /// The states that agree, in place of those in the table: fewer states, or states for an ambiguous screen.
     pub(super) board: Option<&'static [&'static str]>,
     pub(super) within: Duration,
     /// The board may lag one step behind and agree by chance.
@@ -62,7 +62,7 @@ impl Expect {
         Self { board: Some(states), ..self }
     }
 
-    /// No hook reports it: the board follows the client's registry.
+    /// No hook reports this state: the board follows the client's registry.
     pub(super) fn by_registry(self) -> Self {
         Self { behind: true, ..self }
     }
@@ -104,7 +104,7 @@ pub(super) fn dialog() -> Expect {
     Expect::screen(Screen::Dialog)
 }
 
-/// Esc fires no hook: the board learns it from the registry.
+/// Esc fires no hook, so the board learns of it from the registry.
 pub(super) fn interrupted() -> Expect {
     Expect::screen(Screen::Interrupted)
 }

@@ -28,15 +28,7 @@ pub(super) fn run(
     let told = Mutex::new((ScenarioTally::default(), Vec::new()));
     let times = Mutex::new(Vec::new());
     let play = |scenario: &Scenario| -> Result<()> {
-        let mut command = Command::new(&program);
-        command.args(["e2e", scenario.name, "--jobs", "1", "--client"]).arg(client);
-        match watcher {
-            Watcher::Daemon(binary) => command.arg("--flightdeck").arg(binary),
-            Watcher::Recorder(_) => command.args(["--board", "recorder"]),
-        };
-        if args.keep {
-            command.arg("--keep");
-        }
+        let mut command = command(&program, scenario, args, client, watcher);
         let begun = Instant::now();
         let output = command.output().with_context(|| format!("cannot play {}", scenario.name))?;
         times.lock().unwrap_or_else(PoisonError::into_inner).push((begun.elapsed(), scenario.name));
@@ -70,6 +62,26 @@ pub(super) fn run(
     tell_longest(times.into_inner().unwrap_or_else(PoisonError::into_inner));
     let (total, again) = told.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(Played::report("ALL TOGETHER: ", &total, again))
+}
+
+/// The command that plays one scenario in a process of its own.
+fn command(
+    program: &Path,
+    scenario: &Scenario,
+    args: &ScenarioArgs,
+    client: &Path,
+    watcher: &Watcher,
+) -> Command {
+    let mut command = Command::new(program);
+    command.args(["e2e", scenario.name, "--jobs", "1", "--client"]).arg(client);
+    match watcher {
+        Watcher::Daemon(binary) => command.arg("--flightdeck").arg(binary),
+        Watcher::Recorder(_) => command.args(["--board", "recorder"]),
+    };
+    if args.keep {
+        command.arg("--keep");
+    }
+    command
 }
 
 /// Prints the scenarios that took longest: they decide how long the whole takes.

@@ -28,7 +28,7 @@ impl Stage {
         Ok(())
     }
 
-    /// The same for a session without a terminal.
+    /// Waits until the board shows a session without a terminal in one of these states.
     pub(super) fn see_board(&mut self, id: &str, step: &str, states: &'static [&'static str]) -> Result<()> {
         let verdict = self.agree(step, id, &super::expect::exited().board(states))?;
         println!("  {step}: {verdict}");

@@ -15,7 +15,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Keys inside the values do not change.
+    /// Translates the names of the arguments to snake_case. Names inside the values do not change.
     pub fn new(args: Map<String, Value>) -> Self {
         let is_camel = args.keys().any(|name| snake_case(name) != *name);
         let fields = match is_camel {
@@ -25,7 +25,7 @@ impl Arguments {
         Self { fields, is_camel }
     }
 
-    /// The request. The error names the field that does not fit.
+    /// Reads the arguments as the request `R`. The error names the argument that is missing or has the wrong type.
     pub fn read<R: DeserializeOwned>(self) -> Result<R, AppError> {
         let is_camel = self.is_camel;
         let name = |field: &str| if is_camel { camel_case(field) } else { field.to_owned() };
@@ -42,7 +42,7 @@ impl Arguments {
         })
     }
 
-    /// A field as the sender writes its name.
+    /// The name of a field in the sender's spelling.
     pub fn spelled(&self, field: &str) -> String {
         if self.is_camel { camel_case(field) } else { field.to_owned() }
     }

@@ -1,5 +1,5 @@
-//! The files of an effort, below `.flightdeck/` of its workstream: its log, its handoffs and long injections. They follow the
-//! store; a file that cannot be written is only a warning.
+//! The files of an effort, below `.flightdeck/` of its workstream: its log, its handoffs and its long injections. They are written from
+//! the store. If a file cannot be written, a warning is logged and the effort continues.
 
 use std::path::PathBuf;
 
@@ -9,11 +9,11 @@ use flightdeck_core::ids::EffortId;
 use super::App;
 use crate::store::{MessagesWanted, StoreError};
 
-/// Log entries that are read from the store at once.
+/// Log entries read from the store at a time.
 const LOG_PAGE_ENTRIES: usize = 200;
 
 impl App {
-    /// Writes the log file again, from all entries.
+    /// Writes the whole log file anew, from all log entries in the store.
     pub(super) async fn write_log_file(&self, effort: Effort) {
         match self.all_log_entries(&effort.id).await {
             Ok(entries) => self.write(&effort, log_name(&effort), log_text(&effort, &entries)).await,
@@ -53,7 +53,7 @@ impl App {
         }
     }
 
-    /// Makes the folder of its artifacts. Sessions in this directory may then open efforts with a slash command.
+    /// Makes the folder for the effort's files. Once it exists, a slash command in this directory may open an effort.
     pub(super) async fn make_artifacts_folder(&self, effort: Effort) {
         let folder = PathBuf::from(effort.artifacts());
         if let Err(error) = self.files.make_artifacts_folder(folder.clone()).await {

@@ -22,21 +22,21 @@ use crate::store::{AssignmentCursor, AssignmentPage, AssignmentsWanted, SessionS
 /// Most rows of one page, however many were asked for.
 const PAGE_ROWS_MAX: usize = 500;
 const PAGE_ROWS: usize = 100;
-/// As a filter: every state but complete.
+/// The word that filters for every state except complete.
 const OPEN_STATES: &str = "open";
 
 impl Handle<ListAssignments> for App {
     async fn handle(&self, request: ListAssignments) -> Result<AppReply<AssignmentList>, AppError> {
         let now = clock::now();
         let only_open = request.state.as_deref() == Some(OPEN_STATES);
-        let wanted = wanted(&request, now)?;
+        let wanted = assignments_wanted(&request, now)?;
         let open = self.engine.open_assignments().await?;
         let stored = match only_open {
             true => AssignmentPage::default(),
             false => self.store.assignments(wanted.clone()).await?,
         };
         let (rows, next_before) = newest_first(open.assignments, stored, &wanted);
-        let assignments = self.priced(rows, now, open.host.as_deref()).await?;
+        let assignments = self.with_costs(rows, now, open.host.as_deref()).await?;
         Ok(AssignmentList { assignments, next_before: next_before.map(|c| c.to_string()) }.into())
     }
 }
@@ -44,7 +44,7 @@ impl Handle<ListAssignments> for App {
 impl Handle<GetAssignment> for App {
     async fn handle(&self, request: GetAssignment) -> Result<AppReply<AssignmentCard>, AppError> {
         let (row, host) = self.assignment(&request.id).await?;
-        let card = self.priced(vec![row], clock::now(), host.as_deref()).await?.pop();
+        let card = self.with_costs(vec![row], clock::now(), host.as_deref()).await?.pop();
         card.map(Into::into).ok_or(AppError::NoAssignment(request.id))
     }
 }
@@ -61,14 +61,15 @@ impl Handle<ListMessages> for App {
 }
 
 impl App {
-    /// The cards of these assignments, with what each spent.
-    pub(super) async fn priced(
+    /// The cards of these assignments, each with the cost of its session in that time.
+    pub(super) async fn with_costs(
         &self,
         rows: Vec<SessionAssignment>,
         now: Timestamp,
         host: Option<&str>,
     ) -> Result<Vec<AssignmentCard>, AppError> {
-        let usage = self.store.usage_between(rows.iter().map(|row| stretch(row, now)).collect()).await?;
+        let usage =
+            self.store.usage_between(rows.iter().map(|row| session_stretch(row, now)).collect()).await?;
         let card = |(row, usage): (&SessionAssignment, Option<Vec<CountedMessage>>)| AssignmentCard {
             cost: usage.map(|counted| self.cost(&counted)),
             ..AssignmentCard::new(row, now, host)
@@ -106,15 +107,15 @@ impl App {
     }
 }
 
-/// The time of its session that an assignment took.
-fn stretch(row: &SessionAssignment, now: Timestamp) -> SessionStretch {
+/// The stretch of its session's time in which an assignment was open.
+fn session_stretch(row: &SessionAssignment, now: Timestamp) -> SessionStretch {
     let Assignment { opened_at, completed_at, .. } = row.assignment;
-    // The last message is written in the millisecond of the Stop at the latest.
+    // The client writes the last message no later than in the millisecond of the Stop.
     let to = completed_at.map_or(now, |at| at + Millis(1));
     SessionStretch { session_id: row.session_id.clone(), from: opened_at, to }
 }
 
-fn wanted(request: &ListAssignments, now: Timestamp) -> Result<AssignmentsWanted, AppError> {
+fn assignments_wanted(request: &ListAssignments, now: Timestamp) -> Result<AssignmentsWanted, AppError> {
     let zone = TimeZone::system();
     let at = |text: &String| moment(text, now, &zone);
     let state = request.state.as_deref().filter(|state| *state != OPEN_STATES);
@@ -132,7 +133,7 @@ fn wanted(request: &ListAssignments, now: Timestamp) -> Result<AssignmentsWanted
     })
 }
 
-/// The folder of a project may be written with a slash at its end, as shells complete it.
+/// The folder of a project without the slash at its end, which completion in a shell adds.
 fn without_last_slash(project: &str) -> String {
     let bare = project.trim_end_matches('/');
     (if bare.is_empty() { project } else { bare }).to_owned()
@@ -151,7 +152,7 @@ pub(super) fn moment(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Time
         .ok_or_else(|| AppError::Invalid(format!("`{text}` is not understood as a time: try {MOMENTS}")))
 }
 
-/// Open and stored assignments in one order, the newest first, cut to the page.
+/// Open and stored assignments together, the newest first, cut to the size of a page.
 fn newest_first(
     open: Vec<SessionAssignment>,
     stored: AssignmentPage,
@@ -161,7 +162,7 @@ fn newest_first(
     let before = |row: &SessionAssignment| {
         wanted.before.as_ref().is_none_or(|before| AssignmentCursor::from_row(row) < *before)
     };
-    // A search may end before the page is full: what is older belongs to the next page.
+    // A search may end before the page is full. Assignments older than the place where it ended belong to the next page.
     let after = |row: &SessionAssignment| {
         next_before.as_ref().is_none_or(|next| AssignmentCursor::from_row(row) >= *next)
     };
@@ -183,7 +184,7 @@ mod tests {
     fn a_project_folder_may_end_with_a_slash() {
         let project = |written: &str| {
             let request = ListAssignments { project: Some(written.to_owned()), ..ListAssignments::default() };
-            wanted(&request, Timestamp::default()).unwrap().project.unwrap()
+            assignments_wanted(&request, Timestamp::default()).unwrap().project.unwrap()
         };
         let written = ["/w/p1", "/w/p1/", "/w/p1//", "p1/", "/"];
         assert_eq!(written.map(project), ["/w/p1", "/w/p1", "/w/p1", "p1", "/"]);

@@ -6,7 +6,7 @@ use flightdeck_protocol::sessions::GetConversation;
 use super::{App, AppError, AppReply, Handle, Unavailable};
 use crate::transcripts::conversation::{PageError, read_page};
 
-/// Most messages of one page, however many were asked for: with the longest texts a few megabytes.
+/// Most messages of one page, whatever limit the request names: with the longest texts a page has a few megabytes.
 const PAGE_MESSAGES_MAX: usize = 200;
 /// Messages of a page if the request names no limit: a few screens.
 const PAGE_MESSAGES: usize = 50;

@@ -66,19 +66,19 @@ impl Handle<GetStatus> for App {
     }
 }
 
-/// A number about the daemon, for programs that collect such numbers.
+/// One number about the daemon, for `GET /metrics`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metric {
     pub name: &'static str,
     pub kind: MetricKind,
-    /// What is counted, as a sentence.
+    /// The sentence that describes the number to a reader of the metrics.
     pub help: &'static str,
     pub value: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricKind {
-    /// Only grows while the daemon runs.
+    /// A counter: it only grows while the daemon runs.
     Counter,
     Gauge,
 }

@@ -16,7 +16,7 @@ use crate::engine::OpenAssignments;
 use crate::store::{AssignmentsWanted, CompletedCount, ProjectTime};
 use crate::usage::start_of_today;
 
-/// Completed assignments that a digest lists; its sums count all.
+/// Completed assignments that a digest lists. Its sums contain all of them.
 const DIGEST_ROWS: usize = 50;
 /// Longest stretch of a digest: a year, a row per day and project.
 const DIGEST_DAYS_MAX: i64 = 366;
@@ -50,8 +50,8 @@ impl Handle<GetDigest> for App {
             until: now,
             total: total(projects.iter().map(|project| &project.sums)),
             projects,
-            waiting: self.priced(waiting, now, host.as_deref()).await?,
-            completed: self.priced(completed, now, host.as_deref()).await?,
+            waiting: self.with_costs(waiting, now, host.as_deref()).await?,
+            completed: self.with_costs(completed, now, host.as_deref()).await?,
         };
         Ok(digest.into())
     }
@@ -80,12 +80,12 @@ impl Days {
         Self { since, until, days }
     }
 
-    /// The day that the moment is on; of the first day, if it is before all.
+    /// The index of the day that contains this moment, or of the first day if the moment is before it.
     fn index(&self, at: Timestamp) -> usize {
         self.days.partition_point(|(begin, _)| *begin <= at).saturating_sub(1)
     }
 
-    /// How much of the span is on each day of the digest.
+    /// Splits the span at midnight: how much of it is on each day of the digest.
     fn time_on_days(&self, span: &TimeSpan) -> impl Iterator<Item = (usize, Millis)> {
         let (from, to) = (span.from.max(self.since), span.to.min(self.until));
         let (first, last) = (self.index(from), self.index(to));
@@ -102,7 +102,7 @@ fn zoned(at: Timestamp, zone: &TimeZone) -> jiff::Zoned {
     jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default().to_zoned(zone.clone())
 }
 
-/// What is known of one day, or of all days, of a project.
+/// The sums of one project on one day, or on all days.
 #[derive(Clone, Copy, Default)]
 struct DaySum {
     assignments: u64,
@@ -146,7 +146,7 @@ impl Sums {
         times.iter().for_each(|time| self.add_span(&time.project, &time.span));
     }
 
-    /// An open assignment counts on the last day, and its times where they were.
+    /// Adds the open assignments. Each counts on the last day, and its times count on the days on which they were.
     fn add_open(&mut self, open: &[SessionAssignment]) {
         let (now, today) = (self.days.until, self.days.index(self.days.until));
         for SessionAssignment { project, assignment, .. } in open {

@@ -19,7 +19,7 @@ use crate::clock;
 use crate::skills::directives::SearchRoot;
 use crate::store::MessagesWanted;
 
-/// The kind of the messages that log entries are.
+/// The kind of message that a log entry is.
 const LOG_KIND: &str = "log";
 const MESSAGES: usize = 50;
 const MESSAGES_MAX: usize = 500;

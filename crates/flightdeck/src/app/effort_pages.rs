@@ -12,10 +12,10 @@ use crate::store::{EffortCursor, EffortFilter, EffortPage, EffortsWanted};
 
 /// Most rows of one page, however many were asked for.
 const PAGE_ROWS_MAX: usize = 200;
-/// Finished efforts of a page unless a limit was given. All active ones are on it then: a person has few.
+/// Finished efforts on a page if the request names no limit. The page then has all active efforts too, because a person has few.
 const FINISHED_ROWS: usize = 50;
 
-/// Where a page begins. Clients send its text back and do not look into it.
+/// The cursor at which a page begins. Clients send its text back unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PageBegin {
     /// After this active effort.
@@ -95,7 +95,7 @@ impl App {
         Ok(read.await?)
     }
 
-    /// The finished efforts of a page that has `room` for so many. If it has none, the next page begins after `last`, the last active one.
+    /// The finished efforts of a page that has `room` for this many. Without room, the next page begins after the active effort `last`.
     async fn finished_page(
         &self,
         filter: EffortFilter,

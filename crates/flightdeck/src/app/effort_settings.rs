@@ -1,4 +1,4 @@
-//! What a person configured for efforts, and what skills and directories on disk say about theirs.
+//! The settings of efforts: from the person's configuration, from skills, and from the directories of projects.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::supervisors::OrderedRestart;
 use super::{App, AppError};
 use crate::skills::directives::SearchRoot;
 
-/// Longest search for directives. If the disk is slower, the call gets none, and the next call searches again.
+/// Longest search for directives before a call continues without them. The next call searches again.
 const DISCOVERED_WITHIN: Duration = Duration::from_millis(10);
 /// The first prompt of a client that the supervisor started fresh.
 const GO_ON: &str = "Go on with the effort where the window before left off; its handoff is in your context.";
@@ -77,7 +77,7 @@ impl App {
         });
     }
 
-    /// Whether the effort that applies here is of this skill. Then the command continues it and starts no other one.
+    /// Whether the effort of this seat or directory is of this skill already. If so, the slash command continues it and starts no second one.
     async fn works_on(&self, dir: &str, seat: Option<&SeatName>, skill: &str) -> bool {
         let real = self.real_dirs.find(dir).await;
         let (dir, seat, skill) = (real.unwrap_or_else(|| dir.to_owned()), seat.cloned(), skill.to_owned());
@@ -97,7 +97,7 @@ impl App {
         }
     }
 
-    /// The client that is about to compact its context by itself, if its session works on an effort.
+    /// The pid of a client that is about to compact its context automatically, if its session works on an effort.
     pub(super) async fn auto_compaction(&self, record: &Record) -> Option<u32> {
         if record.name != "PreCompact" || record.agent_id.is_some() || !self.engine.has_efforts() {
             return None;
@@ -108,7 +108,7 @@ impl App {
         works.unwrap_or(false).then_some(client)
     }
 
-    /// Orders the supervisor of the client, if it has one, to end it and to start it fresh.
+    /// Orders the supervisor of the client, if there is one, to end the client and to start it with an empty context.
     pub(super) fn restart_instead_of_compaction(&self, client: u32) -> Option<OrderedRestart> {
         self.supervisors.restart(client, GO_ON.to_owned())
     }

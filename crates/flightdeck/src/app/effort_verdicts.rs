@@ -1,5 +1,5 @@
-//! Asks the fold for the verdict of an effort on a hook. Everything here fails open: without an effort, or if the verdict would be
-//! late, the hook prints nothing and the call continues.
+//! Asks the fold what an effort says to a hook. A verdict fails open: if no effort applies, or if the verdict takes too long, the hook
+//! prints nothing and the tool call continues.
 
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -24,15 +24,15 @@ use crate::skills::directives::SearchRoot;
 
 /// Longest wait for the verdict of the fold.
 const JUDGED_WITHIN: Duration = Duration::from_millis(15);
-/// Longest wait for files. If the disk is slower, the verdict leaves their contents out.
+/// Longest wait for the contents of files. If the disk is slower, the verdict names the files and leaves their contents out.
 const DISK_WITHIN: Duration = Duration::from_millis(10);
-/// All that is done for a verdict once the event is stored. With the lookup before that, the hook stays below its 50 ms.
+/// Longest time for a whole verdict after the event is stored. Together with the lookup before it, the hook needs less than 50 ms.
 const ANSWERED_WITHIN: Duration = Duration::from_millis(35);
 const _: () =
     assert!(FOUND_WITHIN.as_millis() + ANSWERED_WITHIN.as_millis() < flightdeck_hook::ACK_WITHIN.as_millis());
 
-/// A verdict that is about to be written to the hook. It is recorded once the hook has it. If the hook gave up waiting or the daemon
-/// crashes before that, the next hook gets it again.
+/// A verdict that is about to be written to the hook. It is recorded in the log after the hook has received it. If the hook gave up waiting
+/// or the daemon crashed before that, the next hook gets the verdict again.
 #[derive(Debug)]
 pub struct EffortVerdict {
     /// What the hook prints.
@@ -54,7 +54,7 @@ pub(super) struct AnsweredHook {
 /// A file that the agent is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PlacedFile {
-    /// As the effort names it.
+    /// The path of the file as the effort names it.
     pub file: String,
     /// The content of the file, or the request to read the file.
     pub text: String,
@@ -100,8 +100,8 @@ impl App {
         hook_question(record, &self.registrar.command_for_agents())
     }
 
-    /// What an effort says to the hook, if it is found in time. The event must have been acknowledged. `file` is the file that the call
-    /// read or changed.
+    /// The verdict of an effort for the hook, if it is found in time. The event of the hook must have been acknowledged. `file` is the file
+    /// that the call read or changed.
     pub(super) async fn answer_in_time(&self, question: HookQuestion, file: Option<String>) -> AnsweredHook {
         let session_id = question.session_id.clone();
         let answer = async {
@@ -153,7 +153,7 @@ impl App {
         read.await.ok().flatten()
     }
 
-    /// Notes what the hook was given, once it has it.
+    /// Records in the log what the hook received. Called after the hook has received it.
     pub async fn note_verdict(&self, verdict: EffortVerdict) {
         let EffortVerdict { given, session_id, .. } = verdict;
         if let Err(error) = self.note_given(session_id, given).await {
@@ -176,7 +176,7 @@ impl App {
 }
 
 impl App {
-    /// Adds files to the verdict: their contents as far as there is room, the others by name. Returns those that were added.
+    /// Adds files to the verdict: with their contents while there is room, the others by name only. Returns the files that were added.
     async fn place_files(&self, dir: Option<String>, verdict: &mut HookVerdict) -> Vec<PlacedFile> {
         let dir = PathBuf::from(dir.unwrap_or_default());
         let files = std::mem::take(&mut verdict.files);
@@ -189,7 +189,7 @@ impl App {
             paths.iter().map(|path| format!("Read {} now and follow it.", path.display())).collect();
         let mut placed = Vec::new();
         for (n, (file, content)) in files.into_iter().zip(contents).enumerate() {
-            // A content leaves room for the names of the files after it.
+            // The content of one file must leave room for the names of the files after it.
             let after: usize = names.iter().skip(n + 1).map(|name| name.chars().count() + 2).sum();
             let whole = content.map(|content| format!("{}:\n{}", paths[n].display(), content.trim_end()));
             let text = whole.filter(|whole| whole.chars().count() + after <= verdict.room());

@@ -1,4 +1,4 @@
-//! Efforts: started, moved on, handed over and finished. Each change is one event, checked when its turn comes.
+//! The changes of an effort: start, phase, log, handoff, finish. Each change is one event. The engine checks it just before it stores it.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ impl Handle<StartEffort> for App {
 }
 
 impl App {
-    /// Starts an effort. The registration of hooks is left to the caller.
+    /// Starts an effort. The caller registers the hooks that the effort needs.
     pub(super) async fn start_effort(&self, request: StartEffort) -> Result<EffortCard, AppError> {
         let StartEffort { dir, skill, mode, seat, title, settings, workstream_title, keywords, metadata } =
             request;
@@ -98,8 +98,8 @@ impl App {
         Ok(())
     }
 
-    /// Names the directives of the phases by their real paths, as those that are found on the way are named, so that none is given twice.
-    /// They are looked for in the directory and above it, up to the root of the project. One that does not exist yet keeps its name.
+    /// Replaces the directives of the phases by their real paths, so that a directive which is also found beside a touched file is given only
+    /// once. They are searched in the directory and above it, up to the root of the project. A file that does not exist keeps its name.
     async fn find_phase_directives(&self, dir: &str, settings: &mut SkillSettings) {
         let of_phase = |phase: &mut SkillPhase| match phase {
             SkillPhase::Name(_) => Vec::new(),
@@ -119,7 +119,7 @@ impl App {
         }
     }
 
-    /// The effort with what its sessions cost. One that left the fleet is in the store.
+    /// The card of an effort with the cost of its sessions. An effort that left the fleet is read from the store.
     pub(super) async fn effort_card(&self, id: &EffortId) -> Result<EffortCard, AppError> {
         let wanted = id.clone();
         let live = self
@@ -301,7 +301,7 @@ pub(super) fn checked_name(field: &str, value: &str) -> Result<String, AppError>
     }
 }
 
-/// The session that sends a request.
+/// The session that the request names as its sender, if its length is valid.
 fn checked_session(session: Option<SessionId>) -> Result<Option<SessionId>, AppError> {
     match session {
         Some(id) if id.is_empty() || id.len() > SESSION_ID_BYTES_MAX => {
@@ -329,7 +329,7 @@ pub(super) fn checked_text(field: &str, value: String, bytes_max: usize) -> Resu
     Ok(value)
 }
 
-/// Finds the effort of an id that may be in the store only.
+/// Finds an effort in the fleet, or in the store if it left the fleet.
 impl App {
     pub(super) async fn whole_effort(&self, id: &EffortId) -> Result<Effort, AppError> {
         match self.effort_now(id).await {

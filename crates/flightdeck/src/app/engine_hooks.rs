@@ -1,5 +1,5 @@
-//! `hooks.*`: the events of Claude Code from scripts that are used instead of `flightdeck hook`. Each takes the path of an
-//! ordinary hook; the reply says what an effort made of it.
+//! `hooks.*`: Claude Code's events from scripts that run instead of `flightdeck hook`. Each event is stored and applied like that of an
+//! ordinary hook, and the reply says what the effort of the session makes of it.
 
 use std::time::Duration;
 
@@ -27,26 +27,26 @@ use super::{App, AppError};
 use crate::clock;
 use crate::skills::directives::SearchRoot;
 
-/// At this context use no further turn fits.
+/// From this context use on, no further turn fits.
 const EXHAUSTED_PERCENT: f64 = 98.0;
-/// What the client says when a limit stops it; it stands at the beginning of its last message.
+/// The beginnings of the client's last message when a usage limit stopped it.
 const RATE_LIMITED: [&str; 3] = ["API Error: 429", "Claude AI usage limit reached", "You've hit your"];
 const CONTEXT_FULL: [&str; 2] = ["Prompt is too long", "Context limit reached"];
 
-/// Longest time until the reply: a client waits for it, as it waits for our own hook.
+/// Longest time until the reply: the client waits for the script as it waits for our own hook.
 const REPLIED_WITHIN: Duration = Duration::from_millis(45);
 const _: () = assert!(REPLIED_WITHIN.as_millis() < flightdeck_hook::ACK_WITHIN.as_millis());
 
-/// A hook by a script, as it arrives.
+/// A hook event from a script, as the transport received it.
 #[derive(Debug)]
 pub struct ScriptCall {
     pub arguments: Arguments,
     pub env: Map<String, Value>,
-    /// The length of what was sent.
+    /// The length of the request in bytes.
     pub bytes: usize,
 }
 
-/// A hook by a script, once its event is stored.
+/// A hook event from a script, after it was stored.
 #[derive(Debug)]
 pub struct ScriptHook {
     id: EventId,
@@ -54,17 +54,17 @@ pub struct ScriptHook {
     agent_id: Option<AgentId>,
     at: Timestamp,
     seat: Option<SeatName>,
-    /// The process of the client.
+    /// The pid of the client.
     client: Option<u32>,
     windows_before: Vec<WindowId>,
-    /// Something that was known of the client's settings is looked up again.
+    /// What the daemon had cached of the client's settings was dropped, so it is read again.
     invalidated: bool,
     answered: AnsweredHook,
-    /// When the reply must be there.
+    /// The deadline of the reply.
     until: Instant,
 }
 
-/// What a reply needs of its event.
+/// What must be known before the event is stored so that the reply can be made.
 #[derive(Clone, Copy, Debug)]
 struct ReplyNeeds {
     says_window_ended: bool,
@@ -72,13 +72,13 @@ struct ReplyNeeds {
     until: Instant,
 }
 
-/// A use case of `hooks.*`: what is answered once the event is stored and applied.
+/// The use case of one `hooks.*` command: makes the reply after the event is stored and applied.
 pub trait HandleHook<R: ApiRequest + EngineHook> {
-    /// Whether the reply says that the event ended a window. Only then the open windows are looked up before the event is stored.
+    /// Whether the reply says that the event ended a window. If so, the open windows are looked up before the event is stored.
     const SAYS_WINDOW_ENDED: bool = false;
     /// The parts of the verdict that the reply has fields for. The other parts wait for another hook.
     const CARRIES: Carries = Carries::NOTHING;
-    /// How much longer the reply may take, if it is held on purpose.
+    /// How much longer the reply may take if the hook is held on purpose.
     const HELD_MAX: Duration = Duration::ZERO;
 
     fn reply(&self, request: R, hook: &ScriptHook)
@@ -86,9 +86,9 @@ pub trait HandleHook<R: ApiRequest + EngineHook> {
 }
 
 impl App {
-    /// Takes the event, and answers it. The verdict must be noted after the reply was written. If the event cannot be stored and judged in
-    /// time, the reply is that of a session without an effort, so that the agent goes on, and the event is stored after it. Only arguments
-    /// that do not fit are an error.
+    /// Stores the event and makes its reply. The caller must note the verdict after it has written the reply. If the event cannot be stored and
+    /// judged in time, the agent goes on: the reply is that of a session without an effort, and the event is stored later. The only error is
+    /// arguments that do not fit.
     pub async fn receive_script_hook<R>(
         &self,
         call: ScriptCall,
@@ -112,7 +112,7 @@ impl App {
             Ok(stored) => stored.inspect_err(|error| report_failure(R::EVENT, error)).ok(),
             Err(_) => {
                 report_delay(R::EVENT);
-                // No script could send the event again.
+                // A script does not send an event a second time, so the daemon goes on storing it.
                 tokio::spawn(
                     async move { stored.await.inspect_err(|error| report_failure(R::EVENT, error)) },
                 );
@@ -166,7 +166,7 @@ impl App {
         Ok(self.engine.read(read).await?)
     }
 
-    /// What the effort of the session says, and its newest window. `None` without an effort.
+    /// Reads the effort of the session and its open window. `None` if the session has no effort.
     async fn of_effort<T: Send + 'static>(
         &self,
         hook: &ScriptHook,
@@ -185,13 +185,13 @@ impl App {
         Ok(self.engine.read(move |fleet| seat_status(fleet, &session)).await?)
     }
 
-    /// Whether a window of the session that was open before has ended by the event.
+    /// Whether the event ended a window of the session that was open before.
     async fn window_ended(&self, hook: &ScriptHook) -> Result<bool, AppError> {
         let open = self.open_windows(&hook.session_id).await?;
         Ok(hook.windows_before.iter().any(|window| !open.contains(window)))
     }
 
-    /// The message that the event was filed as, or its twin that came first.
+    /// The message that was made from the event. If the same event came by two routes, the first of the two made it.
     async fn message_of(&self, hook: &ScriptHook) -> Result<Option<(MessageId, String)>, AppError> {
         let (session, event) = (hook.session_id.clone(), hook.id);
         let found = self.engine.read(move |fleet| {
@@ -203,7 +203,7 @@ impl App {
     }
 }
 
-/// `None` if it fails or is late: the agent goes on as if there were no effort.
+/// The result of `work`, or `None` if it fails or takes too long. The agent then goes on as if there were no effort.
 async fn reply_in_time<T>(
     event: &str,
     until: Instant,
@@ -279,7 +279,7 @@ impl HandleHook<HookSessionEnd> for App {
 
 impl HandleHook<HookPreCompact> for App {
     const SAYS_WINDOW_ENDED: bool = true;
-    // The hook of a client that is about to end is held.
+    // The hook is held while the supervisor ends the client.
     const HELD_MAX: Duration = RESTART_HOLD_MAX;
 
     async fn reply(&self, request: HookPreCompact, hook: &ScriptHook) -> Result<PreCompactReply, AppError> {
@@ -406,7 +406,7 @@ impl HandleHook<HookPermissionRequest> for App {
 impl HandleHook<HookTeammateIdle> for App {
     async fn reply(&self, _: HookTeammateIdle, hook: &ScriptHook) -> Result<TeammateIdleReply, AppError> {
         let seat = hook.seat.clone();
-        // The fold told it, when it applied the event or its twin.
+        // The fold signalled the parent effort when it applied this event, or the same event by another route.
         let read = move |fleet: &Fleet| {
             let (parent, _) = fleet.parent_effort(seat.as_ref())?;
             Some(parent.to_string())
@@ -478,7 +478,7 @@ impl HandleHook<HookConfigChange> for App {
 }
 
 impl App {
-    /// Directives that apply to a file which the agent touched: the effort gives each once in a window.
+    /// Finds the directives that apply to a file which the agent touched. The effort gives each directive once in a window.
     pub(super) async fn find_directives(&self, question: &HookQuestion, file: Option<String>) {
         let Some(file) = file else { return };
         let session = question.session_id.clone();

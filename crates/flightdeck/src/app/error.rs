@@ -66,7 +66,7 @@ pub enum AskError {
     Unavailable(#[from] Unavailable),
 }
 
-/// The daemon cannot do it: it is stopping, or the store failed.
+/// The daemon cannot carry out the request: it is stopping, or the store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Unavailable {
     #[error(transparent)]

@@ -1,5 +1,5 @@
-//! The phase and the heartbeats that an effort had at each recorded call, for the dry run of guard rules. They are counted as the fold
-//! counts them, from the events that change them.
+//! The phase and the heartbeat of an effort at each recorded call, for the dry run of guard rules. They are computed from the events that
+//! change them, in the same way as the fold computes them.
 
 use std::collections::HashMap;
 
@@ -28,15 +28,15 @@ pub(super) const CALL: &str = "PreToolUse";
 #[derive(Debug)]
 struct OpenWindow {
     heartbeat: u32,
-    /// The number of the event with which it began.
+    /// The `seq` of the event that opened the window.
     began: u64,
 }
 
-/// Follows the events oldest first. Calls from before the effort count as if it had been there since their session began.
+/// Follows the events, oldest first. A call from before the effort counts as if the effort had existed since its session began.
 #[derive(Debug)]
 pub(super) struct GuardHistory<'a> {
     effort: &'a Effort,
-    /// `None` before the first event: the phase of that time is looked up then.
+    /// `None` until the first event has shown which phase applied at that time.
     phase: Option<String>,
     windows: HashMap<(SessionId, Option<AgentId>), OpenWindow>,
 }
@@ -73,7 +73,7 @@ impl<'a> GuardHistory<'a> {
         }
     }
 
-    /// Older events may no longer be there.
+    /// Finds the phase of the first event. The events before it may have been removed from the log.
     fn find_first_phase(&mut self, first: &Record) {
         if self.phase.is_none() {
             let before = self.effort.phases.iter().rev().find(|phase| phase.entered_at <= first.fired_at);
@@ -116,7 +116,7 @@ impl<'a> GuardHistory<'a> {
         }
     }
 
-    /// Whether the main agent of the session has, or had, a window: one without a call is not counted here.
+    /// Whether the main agent of the session has or had a window. The history has only windows with a call, so the effort's are checked too.
     fn has_window(&self, session: &SessionId) -> bool {
         let known = |window: &flightdeck_core::effort::ContextWindow| window.is_of(session, None);
         self.windows.contains_key(&(session.clone(), None)) || self.effort.windows.iter().any(known)

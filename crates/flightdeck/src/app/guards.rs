@@ -20,9 +20,9 @@ use super::guard_history::{CALL, GuardHistory, NAMES};
 use super::{App, AppError, AppReply, Handle};
 use crate::store::EventsNamed;
 
-/// Newest events that a dry run looks through: a busy fleet's week. They are read in ten steps or more, and appends wait for one of them.
+/// Newest events that a dry run reads: a week of a busy fleet. They are read in at least ten steps, and appends wait for one step only.
 const HISTORY_EVENTS_MAX: u64 = 200_000;
-/// Calls that a report lists; all are counted.
+/// Denied calls that a report lists. Its numbers count all of them.
 const DENIED_LISTED_MAX: usize = 20;
 
 impl Handle<ListGuards> for App {
@@ -60,7 +60,7 @@ impl Handle<TestGuards> for App {
         let mut after = Some(begin);
         while let Some(after_seq) = after {
             let page = self.store.events_named(EventsNamed { names: NAMES, after_seq }).await?;
-            // Events that arrive meanwhile are not waited for.
+            // Events that arrive during the dry run are left out.
             after = page.next.filter(|next| *next < last);
             page.records.iter().for_each(|record| test.add(record));
         }
@@ -70,7 +70,7 @@ impl Handle<TestGuards> for App {
 }
 
 impl App {
-    /// When the event after this one fired. `None` if the log has no events up to this one.
+    /// When the event after `begin` fired. `None` if the log no longer reaches back to `begin`.
     async fn first_evaluated(&self, begin: u64) -> Result<Option<Timestamp>, AppError> {
         if self.store.oldest().await?.is_none_or(|oldest| oldest.seq > begin) {
             return Ok(None);
@@ -84,9 +84,9 @@ impl App {
 struct GuardTest<'a> {
     effort: &'a Effort,
     history: GuardHistory<'a>,
-    /// The newest calls, by which a call is recognised that came by a hook and by `hooks.*`.
+    /// The newest calls, to recognise a call that came both from our hook and through `hooks.*`.
     newest: VecDeque<TwinKey>,
-    /// Rules with `once`, by the agents for which they have fired.
+    /// For each rule with `once`, the agents for which it has applied already.
     fired: HashSet<(SessionId, Option<AgentId>, usize)>,
     calls: u64,
     rows: Vec<GuardReportRow>,

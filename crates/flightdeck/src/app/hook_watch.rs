@@ -1,5 +1,5 @@
-//! Records in the log when our hooks disappear from the client's settings and when they are back. Without them the end of a
-//! turn is not reported, and the fold must know that.
+//! Records in the log when our hooks disappear from the client's settings and when they come back. Without them the client does not
+//! report the end of a turn, and the fold must know that.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -13,18 +13,18 @@ use super::registration::{Presence, Registrar};
 use crate::clock;
 use crate::engine::EngineHandle;
 
-/// How often the settings file is looked at. The client itself takes about 1.1 s to read a changed file.
+/// How often the settings file is checked for a change. The client itself takes about 1.1 s to read a changed file.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// What tells two versions of the file apart.
+/// Inode, size and change time: two versions of the file differ in at least one of them.
 type SettingsStamp = Option<(u64, u64, i64, i64)>;
 
-/// Looks at the settings until the daemon stops.
+/// Checks the settings file until the daemon stops.
 pub async fn watch(engine: EngineHandle, registrar: Arc<Registrar>) {
     let mut seen = None;
     loop {
-        // A client that rereads its settings fires one more of our hooks. The end of its turn, which it no longer reports, may come at
-        // once.
+        // A client that rereads its settings fires `ConfigChange`. It may end its turn right after that without reporting it, so the file is
+        // checked at once.
         let _ = tokio::time::timeout(LOOK_EVERY, registrar.settings_changed()).await;
         let version = version(registrar.settings_path());
         if seen == Some(version) {
@@ -38,7 +38,7 @@ pub async fn watch(engine: EngineHandle, registrar: Arc<Registrar>) {
     }
 }
 
-/// When the daemon starts, before it registers its own hooks: whether events may have been missed since the last one.
+/// Called when the daemon starts, before it registers its own hooks: records whether events may have been missed since the last daemon.
 pub async fn report_at_start(engine: &EngineHandle, registrar: &Arc<Registrar>) {
     let Presence { present, spools, was_present } = presence(registrar).await;
     if was_present && !spools {
@@ -49,7 +49,7 @@ pub async fn report_at_start(engine: &EngineHandle, registrar: &Arc<Registrar>) 
     }
 }
 
-/// The hooks as they are now: after they were registered, and before the daemon stops.
+/// Records whether the hooks are registered now. Called after the daemon registered them, and before it stops.
 pub async fn report_now(engine: &EngineHandle, registrar: &Arc<Registrar>, daemon_runs: bool) {
     let Presence { present, spools, was_present } = presence(registrar).await;
     let present = if daemon_runs { present } else { spools };
@@ -64,11 +64,11 @@ async fn presence(registrar: &Arc<Registrar>) -> Presence {
     tokio::task::spawn_blocking(move || registrar.presence()).await.unwrap_or_default()
 }
 
-/// Appends what is news. False if the store refused.
+/// Appends the observation unless the fleet knows it already. Returns false if the store refused it.
 async fn report(engine: &EngineHandle, seen: HookPresence) -> bool {
-    let stored = engine.append_if_news(hooks_seen_record(seen, clock::fresh_id())).await;
+    let stored = engine.append_unless_known(hooks_seen_record(seen, clock::fresh_id())).await;
     if let Err(error) = &stored {
-        tracing::warn!(%error, "could not store whether the hooks are registered; it is tried again");
+        tracing::warn!(%error, "could not store whether the hooks are registered; the next check tries again");
     }
     stored.is_ok()
 }

@@ -23,7 +23,7 @@ pub struct IncomingHook {
     pub waits: HookWaits,
 }
 
-/// Whether the sender of a hook waits for a verdict.
+/// Whether, and how long, the sender of a hook waits for a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HookWaits {
     No,
@@ -41,25 +41,25 @@ pub struct ReceivedHook {
     pub outcome: HookOutcome,
 }
 
-/// What the hook gets beside the acknowledgement.
+/// What the hook gets in addition to the acknowledgement.
 #[derive(Debug)]
 pub enum HookOutcome {
     Nothing,
     /// The verdict of an effort, which does not wait for a person.
     Verdict(Box<EffortVerdict>),
-    /// The client is started fresh instead of a compaction: the hook waits until the client is gone.
+    /// The client is ended and started again instead of compacting. The hook waits until the client is gone.
     Restart(OrderedRestart),
     /// The hook waits for the verdict of a person.
     Hold(HookHold),
 }
 
-/// An event that was stored, and what an effort says to its hook.
+/// An event that was stored, and what the effort of its session says to the hook.
 #[derive(Debug, Default)]
 pub(super) struct StoredHook {
     pub seq: u64,
-    /// The event was stored before.
+    /// The event was in the log already.
     pub duplicate: bool,
-    /// Something that was known of the client's settings is looked up again.
+    /// What the daemon had cached of the client's settings was dropped, so it is read again.
     pub invalidated: bool,
     pub answered: AnsweredHook,
 }
@@ -68,7 +68,7 @@ impl App {
     /// Holds the hook if its event asks something, appends the event, and lets the policy answer.
     pub async fn receive_hook(&self, hook: IncomingHook) -> Result<ReceivedHook, AppError> {
         let IncomingHook { mut draft, mut verbatim, waits } = hook;
-        // The original bytes have other keys than the changed payload, so they cannot be stored.
+        // The payload gets other keys than the original bytes have, so the bytes cannot be stored for it.
         if rename_camel_case(&mut draft.payload) | draft.add_unknown_name() {
             verbatim = Verbatim::default();
         }
@@ -101,9 +101,9 @@ impl App {
         if let (Some(hold), Some(answer)) = (&hold, by_policy) {
             self.answer_by_policy(hold.ask_id(), answer);
         }
-        // Without a supervisor the client compacts as usual.
+        // If the client has no supervisor, it compacts as usual.
         let restart = compacts.and_then(|client| self.restart_instead_of_compaction(client));
-        // An event has at most one of these: a person is asked about permissions, and an effort about calls.
+        // No event has two of these outcomes: a person is asked about permissions, and an effort about calls.
         let outcome = match (answered.verdict, restart, hold) {
             (Some(verdict), ..) => HookOutcome::Verdict(Box::new(verdict)),
             (None, Some(restart), _) => HookOutcome::Restart(restart),
@@ -113,7 +113,7 @@ impl App {
         Ok(ReceivedHook { seq, outcome })
     }
 
-    /// Stores the event of a hook, and asks the effort of its session for a verdict. Every hook comes here, by whatever way it was sent.
+    /// Stores the event of a hook, and asks the effort of its session for a verdict. Hooks of every route end here.
     pub(super) async fn store_hook(
         &self,
         record: Record,
@@ -134,8 +134,8 @@ impl App {
         Ok(StoredHook { seq, duplicate, invalidated, answered })
     }
 
-    /// The client's settings changed: the registration and the real paths of directories are looked up again, once for an event that comes
-    /// by two routes. Skills are read when an effort starts, so nothing of them is known. Returns whether a directory was known.
+    /// Drops what the daemon has cached of the client's settings: the registration and the real paths of directories. Skills are not cached.
+    /// An event that comes by two routes does this once. Returns whether the path of a directory was dropped.
     async fn follow_config_change(&self, event: EventId) -> bool {
         let is_second =
             self.engine.read(move |fleet| fleet.applied_instead_of(event) != event).await.unwrap_or(false);
@@ -146,7 +146,7 @@ impl App {
         self.real_dirs.forget()
     }
 
-    /// `None` if the hook does not wait.
+    /// How long to hold the hook. `None` if its sender does not wait.
     fn hold_rules_for(&self, waits: HookWaits, draft: &HookDraft) -> Option<HoldRules> {
         match waits {
             HookWaits::No => None,
@@ -163,7 +163,7 @@ impl App {
     ) -> Result<StatusLineReply, AppError> {
         let record = status_line::status_line_draft(payload, env).into_record(clock::fresh_id());
         let record = record.map_err(|error| AppError::Invalid(error.to_string()))?;
-        let appended = self.engine.append_if_news(record).await?;
+        let appended = self.engine.append_unless_known(record).await?;
         Ok(StatusLineReply { seq: appended.first().map(|a| a.seq) })
     }
 }

@@ -1,4 +1,4 @@
-//! The hosts of the fleet; requests that belong to another host, and requests of hubs that belong here.
+//! The hosts of the fleet: requests that this host sends to the owner of a session, and requests of hubs that this host carries out.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -21,7 +21,7 @@ use crate::hosts::remote_call::{Named, RemoteCall};
 use crate::hosts::settings::RemoteAction;
 use crate::hosts::wire::{RemoteReply, RemoteRequest};
 
-/// Where a refusal of an ask keeps how the ask ended.
+/// The field of a refused answer that says how the ask ended.
 const RESOLUTION: &str = "resolution";
 
 impl Handle<ListHosts> for App {
@@ -45,7 +45,7 @@ impl Handle<ListHosts> for App {
     }
 }
 
-/// Hosts that left come last.
+/// The order of the list: hosts that left come last.
 fn first_to_look_at(host: &HostCard) -> (bool, bool, bool, bool, String) {
     let reachable = host.unreachable_since.is_none();
     (host.left, reachable, host.caught_up_percent.is_none(), !host.this, host.name.clone())
@@ -58,7 +58,7 @@ impl App {
         card.owner.as_ref().and(card.host.as_deref()).map(HostId::from)
     }
 
-    /// Has the owner carry out the request. The arguments name things as the owner does.
+    /// Sends the request to the owner of the session. Its arguments are the ids as the owner knows them.
     pub(super) async fn ask_owner<R: SocketCommand>(
         &self,
         host: &HostId,
@@ -80,13 +80,13 @@ impl App {
         }
     }
 
-    /// The whole request from its owner: a large one was clipped on its way.
+    /// Fetches the whole ask from its owner, because a large one was clipped before it was forwarded.
     pub(super) async fn whole_ask(&self, host: &HostId, ask_id: &AskId) -> Result<AskCard, OwnerError> {
         let ask = self.ask_owner(host, &GetAsk { ask_id: ask_id.clone() }).await?;
         Ok(AskCard { session_id: ask.session_id.on_host(host), ..ask })
     }
 
-    /// Does what a person on a hub asked, if this host accepts it, and notes it in the log.
+    /// Carries out what a person on a hub asked, if this host accepts it, and records the request in the log.
     async fn act_for_hub(&self, request: RemoteRequest) -> RemoteReply {
         let call = match RemoteCall::parse(&request) {
             Ok(call) => call,
@@ -105,7 +105,7 @@ impl App {
         if let Err(refusal) = accepted {
             return RemoteReply::Refused(refusal);
         }
-        // The session is of this machine, so none of these asks another host.
+        // The session is one of this machine, so no use case below asks another host.
         let done = match call {
             RemoteCall::Answer(request) => self.carry_out(request).await,
             RemoteCall::Prompt(request) => self.carry_out(request).await,
@@ -117,7 +117,7 @@ impl App {
         done.map_or_else(|error| self.refuse(&error), RemoteReply::Done)
     }
 
-    /// Without payloads, the reply does not name the terminal.
+    /// Focuses the terminal for a hub. A host that shares no payloads does not name the terminal in the reply.
     async fn focus_for_hub(&self, request: Focus) -> Result<Box<RawValue>, AppError> {
         let shown: Focused = match self.handle(request).await? {
             AppReply::Typed(shown) => shown,
@@ -135,7 +135,7 @@ impl App {
         }
     }
 
-    /// The session of this machine that the request is about. A session of a third host is refused: requests are not passed on.
+    /// The session of this machine that the request is about. A session of a third host is refused, because requests are not passed on.
     async fn own_session(&self, named: Named<'_>) -> Result<SessionId, AppError> {
         match named {
             Named::Ask(id) => {
@@ -153,7 +153,7 @@ impl App {
         }
     }
 
-    /// Who asked for what, and from where.
+    /// Records in the log who asked for what, from which host, and whether it was done.
     async fn note_remote_action(
         &self,
         action: RemoteAction,
@@ -190,8 +190,8 @@ fn in_words(error: &AppError) -> RemoteReply {
     RemoteReply::Refused(reply)
 }
 
-/// The refusal of a host that shares no payloads. A refusal may quote a draft, the screen of a terminal, a folder or a rule, so only what
-/// is known to quote nothing is sent in full.
+/// A refusal without its reason in full, from a host that shares no payloads: a reason may quote a draft, a screen, a folder or a rule. Only
+/// reasons that are known to quote nothing are sent in full.
 fn without_payloads(error: &AppError, host: &HostId) -> RemoteReply {
     let in_short = |why: &str| {
         let why = why.to_lowercase().replace('_', " ");
@@ -218,7 +218,7 @@ fn without_payloads(error: &AppError, host: &HostId) -> RemoteReply {
     RemoteReply::Refused(ErrorReply { error: error.code(), message, details })
 }
 
-/// The person who runs this daemon.
+/// The login name of the person who runs this daemon.
 fn user_name() -> String {
     let name = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
     name.unwrap_or_else(|_| format!("uid {}", rustix::process::getuid().as_raw()))

@@ -74,7 +74,7 @@ use crate::terminal::Terminals;
 use crate::transcripts::follow::WatchList;
 use crate::transcripts::history::History;
 
-/// The parts of the daemon that the use cases work with. A clone shares them. Transports only call its methods.
+/// What the use cases share: the engine, the store and the other parts of the daemon. A clone shares the same parts.
 #[derive(Clone, Debug)]
 pub struct App {
     pub(crate) engine: EngineHandle,
@@ -88,33 +88,33 @@ pub struct App {
     /// How often a stream without changes sends a heartbeat.
     pub(crate) heartbeat_every: Duration,
     pub(crate) history: Arc<History>,
-    /// Where the transcripts of the sessions are.
+    /// Knows where the transcripts of the sessions are.
     pub(crate) watch_list: WatchList,
-    /// The present prices. The follower of transcripts is told when they change.
+    /// The present prices. The follower of transcripts is notified when they change.
     pub(crate) prices: Arc<watch::Sender<Arc<PriceTable>>>,
     pub(crate) holds: Arc<HeldHooks>,
-    /// The waiting time is that of the registered hooks.
+    /// Which hooks are held, and how long: as long as the registered handlers wait.
     pub(crate) hold_rules: Arc<Mutex<HoldRules>>,
     /// The person's settings, read again when the file changes.
     pub(crate) config: Arc<LiveConfig>,
     pub(crate) terminals: Arc<Terminals>,
     pub(crate) notifier: Arc<Notifier>,
-    /// The directories of projects, for efforts.
+    /// Reads and writes the directories of projects, for efforts.
     pub(crate) files: Arc<dyn ProjectFiles>,
-    /// Where directories really are, for efforts.
+    /// The real paths of directories, for efforts.
     pub(crate) real_dirs: Arc<RealDirs>,
-    /// The supervisors that can start their client again.
+    /// The connected supervisors. Each can start its client again.
     pub(crate) supervisors: Arc<Supervisors>,
     pub(crate) hosts: Arc<Hosts>,
 }
 
-/// A use case: what a request does and what it is answered with.
+/// A use case: what a request does, and the reply to it.
 pub trait Handle<R: ApiRequest> {
     fn handle(&self, request: R) -> impl Future<Output = Result<AppReply<R::Reply>, AppError>> + Send;
 }
 
 impl App {
-    /// Which hooks are held, as the settings say now.
+    /// Which hooks are held, by the present settings.
     pub fn hold_rules_now(&self) -> HoldRules {
         let rules = *self.hold_rules.lock().unwrap_or_else(PoisonError::into_inner);
         match self.config.changed() {
@@ -137,11 +137,11 @@ impl App {
         self.engine.subscribe(SubscribeFrom::last_event_id(last_event_id)).await
     }
 
-    /// For a viewer that read too slowly, so that changes were dropped: counts the gap and starts it again with `gap` and the
-    /// whole board.
+    /// Starts the stream of a viewer again with `gap` and the whole board. The viewer read too slowly, so changes were dropped. Counts the
+    /// gap.
     pub async fn resubscribe_after_gap(&self) -> Result<Subscription, Stopped> {
         self.health.metrics.gaps.fetch_add(1, Ordering::Relaxed);
-        tracing::info!("a viewer fell behind; it is sent a fresh snapshot");
+        tracing::info!("a viewer read too slowly and missed changes; it is sent the whole board");
         self.engine.subscribe(SubscribeFrom::Gap).await
     }
 

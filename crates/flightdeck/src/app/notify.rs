@@ -12,15 +12,15 @@ use flightdeck_protocol::notify::{
 use super::{App, AppError, AppReply, AskError, Handle};
 use crate::notify::TestResult;
 
-/// Longest name that a page may give itself.
+/// Longest id that a page may report for itself.
 const VIEWER_BYTES_MAX: usize = 64;
-/// Most sessions that a page may name: a page that shows more shows the whole board.
+/// Most sessions that a page may report as visible. A page that shows more reports that it shows the whole board.
 const SESSIONS_NAMED_MAX: usize = 2_000;
-/// How often the settings of notes are compared with config.toml.
+/// How often the notification settings are compared with config.toml.
 const SETTINGS_CHECKED_EVERY: Duration = Duration::from_secs(1);
 
 impl App {
-    /// Uses changed settings of notes, until the daemon stops.
+    /// Applies changed notification settings until the daemon stops.
     pub async fn follow_note_settings(self) {
         loop {
             tokio::time::sleep(SETTINGS_CHECKED_EVERY).await;
@@ -44,11 +44,11 @@ impl Handle<TestNotify> for App {
                 known.join(", ")
             )));
         };
-        Ok(NotifyTests { results: results.into_iter().map(test).collect() }.into())
+        Ok(NotifyTests { results: results.into_iter().map(to_notify_test).collect() }.into())
     }
 }
 
-fn test(TestResult { target, kind, result }: TestResult) -> NotifyTest {
+fn to_notify_test(TestResult { target, kind, result }: TestResult) -> NotifyTest {
     NotifyTest { target, kind: kind.to_owned(), error: result.err().map(|error| error.to_string()) }
 }
 

@@ -1,4 +1,4 @@
-//! Why another host did not do what was asked of it.
+//! Why the owner of a session, another host, did not do what it was asked to do.
 
 use flightdeck_core::approval::card::ResolutionCard;
 use flightdeck_protocol::{ErrorCode, ErrorReply};
@@ -20,7 +20,7 @@ pub enum OwnerError {
 #[derive(Debug)]
 pub struct OwnerRefusal {
     pub reply: ErrorReply,
-    /// How the ask ended, if it was decided before.
+    /// How the ask ended, if it was answered before.
     pub resolution: Option<ResolutionCard>,
 }
 

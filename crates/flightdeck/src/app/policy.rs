@@ -1,4 +1,4 @@
-//! The policy: its answers take the same way as a person's, and the first answer wins.
+//! The policy: its answers take the same path as a person's, and the first answer wins.
 
 use std::sync::Arc;
 
@@ -18,18 +18,20 @@ use crate::config::add_rule::AddRuleError;
 use crate::store::{EventsNamed, RecordPage};
 
 impl App {
-    /// In a task of its own: the hook is first told that it is held.
+    /// Answers an ask by the policy. Runs in a task of its own, because the hook must first be told that it is held.
     pub(super) fn answer_by_policy(&self, ask_id: &AskId, answer: Answer) {
         let (app, ask_id) = (self.clone(), ask_id.clone());
         tokio::spawn(async move {
             let rule = answer.rule.clone().unwrap_or_default();
             match app.answer_ask(&ask_id, answer).await {
                 Ok(ended) => tracing::info!(ask = %ask_id, rule, how = ?ended.how, "answered by policy"),
-                // Another answer was first, or the request came too late to open an ask.
+                // Another answer came first, or the event was late and opened no ask.
                 Err(error @ (AskError::Over(_) | AskError::NotHeld | AskError::Unknown(_))) => {
-                    tracing::debug!(ask = %ask_id, rule, %error, "the policy had nothing to answer");
+                    tracing::debug!(ask = %ask_id, rule, %error, "the policy's answer was not used: the ask was no longer open");
                 }
-                Err(error) => tracing::warn!(ask = %ask_id, rule, %error, "the policy could not answer"),
+                Err(error) => {
+                    tracing::warn!(ask = %ask_id, rule, %error, "the policy could not answer; the ask waits for the person")
+                }
             }
         });
     }

@@ -1,5 +1,5 @@
-//! What efforts look up in the directories of projects. The daemon asks the disk, on threads that may block; a simulation answers
-//! from memory, so that a seed plays the same again.
+//! What efforts read and write in the directories of projects. The daemon uses the disk, on threads that may block. A simulation uses
+//! memory, so that each seed plays the same way every time.
 
 use std::fmt::Debug;
 use std::fs;
@@ -14,34 +14,34 @@ use crate::config::efforts::EffortSettings;
 use crate::skills::directives::SearchRoot;
 use crate::skills::{self, directives};
 
-/// A lookup under way. A caller that dropped it does not wait for the disk.
+/// A lookup that is under way. Dropping it does not wait for the disk.
 pub type Lookup<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// Artifacts are for the agents of this machine; a person who wants them in git removes this file.
+/// The `.gitignore` of the artifacts folder: artifacts are for the agents of this machine. A person who wants them in git deletes it.
 const IGNORE_ALL: &str = "*\n";
 
 /// The directories of projects, as efforts use them.
 pub trait ProjectFiles: Debug + Send + Sync {
     /// The real path of a directory. `None` if there is no such directory.
     fn real_dir(&self, dir: String) -> Lookup<Option<String>>;
-    /// What a skill says about its efforts: in the project of `dir`, else below `user`, the client's configuration folder.
+    /// The settings of a skill for its efforts, from the project of `dir` or else from `user`, the client's configuration folder.
     fn skill_settings(
         &self,
         dir: PathBuf,
         user: Option<PathBuf>,
         skill: String,
     ) -> Lookup<Result<SkillSettings, String>>;
-    /// Directives with these names from the files up to `root`, the outermost first.
+    /// Files with these names in the folders from `files` up to `root`, the outermost first.
     fn directives(&self, files: Vec<PathBuf>, root: SearchRoot, names: Vec<String>) -> Lookup<Vec<PathBuf>>;
-    /// The real paths of files that are named relative to `dir`, or to a folder above it up to the root of its project. `None` for one that
-    /// does not exist, or that a link leads out of the project.
+    /// The real paths of files that are named relative to `dir`, or to a folder above it up to the root of its project. `None` for a file
+    /// that does not exist, or that a link places outside the project.
     fn files_of_project(&self, dir: PathBuf, names: Vec<String>) -> Lookup<Vec<Option<PathBuf>>>;
-    /// The texts of small files below `root`. Any other file is left to the agent, whose client asks the person; a link in the project
-    /// could lead to it.
+    /// The texts of small files whose real paths are below `root`. `None` for any other file, to which a link may lead: the agent reads that
+    /// itself, and its client asks the person.
     fn read_texts(&self, root: SearchRoot, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>>;
     /// Whether a slash command may open an effort in this directory.
     fn is_opted_in(&self, settings: EffortSettings, dir: PathBuf) -> Lookup<bool>;
-    /// Makes the folder of an effort's artifacts. A directory that has it is one in which a slash command opens an effort.
+    /// Makes the folder for the files of efforts. A slash command opens an effort only in a directory that has this folder.
     fn make_artifacts_folder(&self, folder: PathBuf) -> Lookup<io::Result<()>>;
     /// Writes a file of an effort into the folder of its artifacts.
     fn write_artifact(&self, folder: PathBuf, name: String, text: String) -> Lookup<io::Result<()>>;

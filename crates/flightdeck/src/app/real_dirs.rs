@@ -1,4 +1,4 @@
-//! Real paths of directories, as far as they were looked up lately: a hook asks for the same few directories again and again.
+//! A cache of the real paths of directories: hooks ask for the same few directories again and again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,11 +8,11 @@ use tokio::time::Instant;
 
 use super::project_files::ProjectFiles;
 
-/// A directory on a slow disk is not waited for any longer.
+/// Longest wait for a directory on a slow disk.
 pub(super) const FOUND_WITHIN: Duration = Duration::from_millis(10);
-/// A link may be changed; then the old target counts for this long.
+/// How long a path is cached. If a link is changed, its old target is used for at most this long.
 const KNOWN_FOR: Duration = Duration::from_secs(5);
-/// Directories remembered: as many as sessions on a large board. Above it all are forgotten.
+/// Most directories in the cache, as many as a large board has sessions. When it is full, all are dropped.
 const DIRS_MAX: usize = 1024;
 
 #[derive(Debug)]
@@ -31,13 +31,13 @@ impl RealDirs {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets all directories. Returns whether any was known.
+    /// Empties the cache. Returns whether it had any directory.
     pub(crate) fn forget(&self) -> bool {
         let known = std::mem::take(&mut *self.known());
         known.values().any(|(at, _)| at.elapsed() < KNOWN_FOR)
     }
 
-    /// `None` if there is no such directory, or if it cannot be found out in time.
+    /// The real path of the directory. `None` if there is no such directory, or if the disk does not reply in time.
     pub(crate) async fn find(&self, dir: &str) -> Option<String> {
         if let Some((at, real)) = self.known().get(dir)
             && at.elapsed() < KNOWN_FOR
@@ -45,7 +45,7 @@ impl RealDirs {
             return real.clone();
         }
         let look = self.files.real_dir(dir.to_owned());
-        // A lookup that takes too long is remembered as well: each would occupy a thread.
+        // A lookup that takes too long is cached as "not found", because each further lookup would occupy a thread.
         let real = tokio::time::timeout(FOUND_WITHIN, look).await.ok().flatten();
         let mut known = self.known();
         if known.len() >= DIRS_MAX {

@@ -1,4 +1,4 @@
-//! The daemon's registration with Claude Code: kept while the daemon runs, and reported on.
+//! The registration of our hooks with Claude Code: made while the daemon runs, changed for efforts, and reported to the person.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,20 +22,20 @@ const END_OF_TURN: &str = "Stop";
 #[derive(Debug)]
 pub struct Registrar {
     file: SettingsFile,
-    /// What is registered. The waiting time of its handlers may change while the daemon runs.
+    /// What is registered. The waiting time of the handlers may change while the daemon runs.
     registration: Mutex<Registration>,
     /// False with `--no-hooks` and in the demo.
     wanted: bool,
     spool: PathBuf,
     program: String,
     simulated: bool,
-    /// This daemon has seen its hooks registered. The absence of the hooks is reported only after that: before, the person may
-    /// have left them out on purpose.
+    /// This daemon has found its hooks registered. Only then is their absence reported, because the person may have left them out on
+    /// purpose.
     was_present: AtomicBool,
     settings_changed: Notify,
 }
 
-/// Whether our hooks are registered with the client.
+/// Whether our hooks are registered with the client now, and whether they were before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Presence {
     pub present: bool,
@@ -45,7 +45,7 @@ pub struct Presence {
     pub was_present: bool,
 }
 
-/// What was done to the handlers of tool calls when an effort began or ended.
+/// What happened to the handlers of tool calls when an effort began or ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolHandlers {
     /// The handlers were rewritten; the client reads the file again.
@@ -54,14 +54,14 @@ pub enum ToolHandlers {
     Unchanged,
     /// The file has no handlers of this home, so no verdict can reach the client.
     Missing,
-    /// The handlers run curl, which discards our reply.
+    /// The handlers run curl, which discards our replies.
     CannotReply,
 }
 
-/// How the registration went, as a sentence for the person.
+/// The result of the registration, with a sentence for the person.
 #[derive(Debug)]
 pub enum Registered {
-    Well(String),
+    InOrder(String),
     /// The hooks are there, but another program changed them.
     Drifted(String),
 }
@@ -81,7 +81,7 @@ impl Registrar {
         }
     }
 
-    /// A client has reread its settings.
+    /// Called when a client has reread its settings.
     pub fn note_changed_settings(&self) {
         self.settings_changed.notify_one();
     }
@@ -91,7 +91,7 @@ impl Registrar {
         self.settings_changed.notified().await;
     }
 
-    /// The sessions are made up: no client is to be registered with.
+    /// Marks the sessions of this daemon as made up. No client is registered with.
     pub fn simulated(self, simulated: bool) -> Self {
         Self { simulated, ..self }
     }
@@ -100,7 +100,7 @@ impl Registrar {
         self.simulated
     }
 
-    /// What an agent types to run this daemon's own binary on this daemon's home.
+    /// The command with which an agent calls this daemon: this binary, with this daemon's home.
     pub fn command_for_agents(&self) -> String {
         let home = self.registration().home;
         let usual = Paths::resolve(None, |name| std::env::var_os(name).filter(|_| name != "FLIGHTDECK_HOME"));
@@ -110,18 +110,18 @@ impl Registrar {
         }
     }
 
-    /// What a person types to run this daemon's own binary.
+    /// The command with which a person calls this binary.
     pub fn program(&self) -> &str {
         &self.program
     }
 
-    /// On start. Hooks that were installed permanently stay as they are, even if something is wrong with them.
+    /// Registers the hooks when the daemon starts. Hooks that were installed permanently stay as they are, even if they differ.
     pub fn register(&self) -> anyhow::Result<Registered> {
         let change = self.file.install(&self.registration(), Lifetime::WhileDaemonRuns)?;
         if change.outcome != SettingsOutcome::Kept {
             let path = change.path.display();
             tracing::info!(%path, events = change.registered.len(), "hooks are registered");
-            return Ok(Registered::Well(format!("Its hooks are registered in {path} while it runs")));
+            return Ok(Registered::InOrder(format!("Its hooks are registered in {path} while it runs")));
         }
         let status = self.compare()?;
         let (missing, stale, path) = (status.missing.len(), status.stale.len(), status.path.display());
@@ -131,7 +131,7 @@ impl Registrar {
         );
         Ok(match status.drift {
             true => Registered::Drifted(note),
-            false => Registered::Well(format!("Its hooks are in {path}, installed permanently")),
+            false => Registered::InOrder(format!("Its hooks are in {path}, installed permanently")),
         })
     }
 
@@ -139,8 +139,8 @@ impl Registrar {
         self.registration.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Another waiting time, and whether forms are held: writes both into the hooks that are registered while the daemon runs.
-    /// Hooks that were installed permanently stay as they are. Returns the waiting time of the registered hooks.
+    /// Sets another waiting time, and whether forms are held, in the hooks that are registered while the daemon runs. Hooks that were
+    /// installed permanently keep theirs. Returns the waiting time of the registered hooks.
     pub fn change_holds(&self, hold_seconds: u32, hold_elicitation: bool) -> anyhow::Result<u32> {
         let mut registration = self.registration();
         (registration.hold_seconds, registration.hold_elicitation) = (hold_seconds, hold_elicitation);
@@ -152,14 +152,14 @@ impl Registrar {
         Ok(installed.unwrap_or(hold_seconds))
     }
 
-    /// Whether the client is to wait for our reply to tool calls.
+    /// Whether the client waits for our reply to tool calls.
     pub fn has_tool_verdicts(&self) -> bool {
         self.registration().tool_verdicts
     }
 
-    /// Makes the client wait for our reply to tool calls, or no longer wait. Handlers that were installed permanently change
-    /// too, and stay permanent. So do handlers in the settings of project directories, each as it is wanted there: a project is not
-    /// changed for an effort in another one. The person's own file comes first.
+    /// Makes the client wait for our reply to tool calls, or stop waiting. Handlers that were installed permanently change too, and stay
+    /// permanent. Handlers in the settings of project directories change only where `projects` says so: an effort in one project does not
+    /// change another. The result lists the person's own file first.
     pub fn set_tool_verdicts(
         &self,
         wanted: bool,
@@ -176,7 +176,7 @@ impl Registrar {
             match set_in(&self.file.with_path(&path), &registration) {
                 Ok(handlers) => files.push((handlers, path)),
                 Err(error) => {
-                    tracing::warn!(%error, path = %path.display(), "the hooks of a project keep their form");
+                    tracing::warn!(%error, path = %path.display(), "could not change the hooks of a project; they keep their form");
                 }
             }
         }
@@ -184,17 +184,17 @@ impl Registrar {
     }
 
     /// Notes about earlier tools whose hooks also send to this daemon.
-    pub fn doubled(&self) -> Vec<String> {
+    pub fn notes_about_earlier_tools(&self) -> Vec<String> {
         let found = self.file.predecessors(self.registration().port).unwrap_or_default();
         found.into_iter().filter(|found| found.doubles).map(|found| found.to_string()).collect()
     }
 
-    /// Compares with what we would write for the way of the registered hooks, so that http hooks are no drift.
+    /// Compares the settings with what we would write for hooks that deliver in the same way, so that http hooks do not count as changed.
     fn compare(&self) -> Result<Status, SettingsError> {
         self.file.status(&self.registration().as_installed(self.file.installed()?))
     }
 
-    /// On a clean stop. The sentence is for the person; `None` if there was nothing to remove.
+    /// Removes the hooks when the daemon stops cleanly. Returns a sentence for the person, or `None` if nothing was registered.
     pub fn release(&self) -> Option<String> {
         match self.file.release(&self.registration().home) {
             Ok(change) => {
@@ -203,7 +203,7 @@ impl Registrar {
                 removed.then(|| format!("Its hooks were removed from {}", change.path.display()))
             }
             Err(error) => {
-                tracing::error!(%error, "hooks could not be removed; `flightdeck hooks uninstall` removes them");
+                tracing::error!(%error, "could not remove the hooks; they stay until `flightdeck hooks uninstall` removes them");
                 Some(format!("The hooks could not be removed: {error}"))
             }
         }
@@ -219,7 +219,7 @@ impl Registrar {
         self.seen(Presence { present, spools, was_present: status.drift })
     }
 
-    /// Remembers that the hooks were there; a receipt of an earlier daemon says it too.
+    /// Remembers that the hooks were registered. A receipt of an earlier daemon shows it too.
     fn seen(&self, presence: Presence) -> Presence {
         let before = self.was_present.fetch_or(presence.present, Ordering::AcqRel);
         Presence { was_present: before || presence.present || presence.was_present, ..presence }
@@ -240,7 +240,7 @@ impl Registrar {
         };
         if let Ok(Some(other)) = self.file.other_home(&self.registration().home) {
             if !self.wanted {
-                // The other home looks after those hooks.
+                // The hooks belong to another home, which reports on them itself.
                 return HookReport::default();
             }
             let problem = format!("another Flightdeck home, {}, gets the hook events", other.display());
@@ -293,8 +293,8 @@ fn set_in(file: &SettingsFile, registration: &Registration) -> Result<ToolHandle
     })
 }
 
-/// The settings files of projects that exist, from each directory up to the root of its repository. The project controls them, so
-/// a link is not followed. True if verdicts are wanted in one of the directories that a file applies to.
+/// The settings files of projects that exist: in each directory, and in each of its parents up to the root of its repository. The project
+/// controls these files, so a link is not followed. The value is true if an effort is active in one of the directories.
 fn project_files(projects: &[(PathBuf, bool)]) -> BTreeMap<PathBuf, bool> {
     let mut files = BTreeMap::new();
     for (dir, wanted) in projects {

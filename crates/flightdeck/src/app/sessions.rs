@@ -1,4 +1,4 @@
-//! The board, one session, its events and numbers, and why it is where it is.
+//! The board, one session, its events and numbers, and why it is in its state.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ use crate::clock;
 use crate::store::{EventsOf, PageFrom, SessionCursor, StoredSession};
 use crate::terminal::RefusalReason;
 
-/// Most rows of one page, however many were asked for.
+/// Most rows of one page, whatever limit the request names.
 const PAGE_ROWS_MAX: usize = 1000;
 /// Rows of a page if the request names no limit: more than a screen shows.
 const PAGE_ROWS: usize = 200;
@@ -72,7 +72,7 @@ impl Handle<ListEvents> for App {
         let ListEvents { session_id, after, before, limit, payload } = request;
         let limit = limit.unwrap_or(PAGE_ROWS).min(PAGE_ROWS_MAX);
         let from = before.map_or(PageFrom::After(after.unwrap_or(0)), PageFrom::Before);
-        // The summary is made from the payload, so the payload is read in any case.
+        // The summary of an event is made from its payload, so the payload is read even if the request does not want it.
         let session_id = session_id.clone();
         let page = self.store.events_of(EventsOf { session_id, from, limit, with_payload: true }).await?;
         let (next_after, next_before) = match from {
@@ -142,8 +142,8 @@ impl Handle<ParkSession> for App {
 }
 
 impl App {
-    /// The first page begins with the sessions of the fleet: those on the board, and those that were replaced and are not
-    /// stored yet.
+    /// A page of all sessions. The first page begins with the sessions of the fleet: those on the board, and those that another session
+    /// replaced and that are not stored yet.
     async fn all_sessions(&self, request: ListSessions) -> Result<Page, AppError> {
         let fleet = self.engine.all_cards().await?;
         let first_page = request.before.is_none();
@@ -164,7 +164,7 @@ impl App {
         Ok(Page { boot: fleet.boot, n: fleet.n, sessions, next_before })
     }
 
-    /// The session as a card, also if it left the fleet.
+    /// The card of a session, from the fleet or, if the session left it, from the store.
     pub(super) async fn card(&self, id: &SessionId) -> Result<Card, AppError> {
         match self.engine.card(id).await? {
             Some(card) => Ok(card),

@@ -1,4 +1,4 @@
-//! The supervisors that are connected: each `flightdeck run` has started one client and can start it again.
+//! The connected supervisors: each is a `flightdeck run` that started one client and can start it again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use super::App;
 /// Longest wait for a supervisor's answer, which takes some milliseconds. A supervisor that a person has stopped with Ctrl-Z
 /// does not answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(1);
-/// Orders that wait for one supervisor. A second order means that the first was not carried out yet.
+/// Orders that may wait for one supervisor. A second one would mean that the first was not carried out yet.
 const ORDERS_MAX: usize = 1;
 
 /// An order for one supervisor.
@@ -51,8 +51,8 @@ impl Supervisors {
         SupervisorOrders { group, sender, receiver, supervisors: Arc::clone(self) }
     }
 
-    /// Tells the supervisor of this client to end it and to start it fresh with a prompt. `None` if the client has no
-    /// supervisor or if that has an order already.
+    /// Orders the supervisor of this client to end it and to start it again with `prompt`. `None` if the client has no supervisor, or if
+    /// the supervisor has not taken its previous order yet.
     pub fn restart(&self, client: u32, prompt: String) -> Option<OrderedRestart> {
         let supervisor = self.supervisor_of(client)?;
         let (answer, accepted) = oneshot::channel();
@@ -62,7 +62,7 @@ impl Supervisors {
 
     fn supervisor_of(&self, client: u32) -> Option<mpsc::Sender<SupervisorOrder>> {
         let by_group = self.by_group();
-        // Most daemons have no supervisor; then the kernel is not asked.
+        // Most daemons have no supervisor. Then the kernel is not asked for the process group.
         if by_group.is_empty() {
             return None;
         }
@@ -79,8 +79,8 @@ impl Supervisors {
     }
 }
 
-/// A restart that a supervisor was told to make. The client's PreCompact hook is held meanwhile: the client still works for
-/// some tens of milliseconds after SIGTERM, and would compact if its hook ended before it does.
+/// A restart that a supervisor was ordered to make. The client's PreCompact hook is held until the client is gone: the client works on for
+/// some tens of milliseconds after SIGTERM, and would compact if its hook ended earlier.
 #[derive(Debug)]
 pub struct OrderedRestart {
     accepted: oneshot::Receiver<bool>,
@@ -90,17 +90,19 @@ pub struct OrderedRestart {
 }
 
 impl OrderedRestart {
-    /// How long the hook is held at most.
+    /// The longest time that the hook is held.
     pub fn hold_ms(&self) -> u64 {
         u64::try_from(self.until.saturating_duration_since(Instant::now()).as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Returns when the hook may end: the client is gone, the supervisor declines or does not answer, or the hold lasts too
-    /// long. The client compacts then, if it is still there. True if the supervisor has accepted.
+    /// Returns when the hook may end: when the client is gone, when the supervisor declines or does not answer, or after the longest hold.
+    /// A client that is still there then compacts. True if the supervisor accepted the order.
     pub async fn wait_until_accepted(self) -> bool {
         let accepted = matches!(timeout(ANSWER_WITHIN, self.accepted).await, Ok(Ok(true)));
         if accepted && timeout_at(self.until, self.supervisor.closed()).await.is_err() {
-            tracing::warn!("a client that is to start fresh did not end in time; it may compact first");
+            tracing::warn!(
+                "a client that was ordered to restart did not end in time; its hook is released, and it may compact first"
+            );
         }
         accepted
     }
@@ -116,7 +118,7 @@ pub struct SupervisorOrders {
 }
 
 impl SupervisorOrders {
-    /// The next order. Never ends by itself.
+    /// Waits for the next order.
     pub async fn next(&mut self) -> Option<SupervisorOrder> {
         self.receiver.recv().await
     }

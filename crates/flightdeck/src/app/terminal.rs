@@ -1,4 +1,4 @@
-//! What a person does to a session's own terminal: type a prompt, press Esc, end the client, bring it to the front.
+//! What a person does to the terminal of a session: type a prompt, press Esc, end the client, bring the terminal to the front.
 
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::view::card::Card;
@@ -107,7 +107,7 @@ impl Handle<Focus> for App {
             (Err(AppError::Refused(refused @ RefusalReason::NoPane { .. })), None) => {
                 return Err(refused.into());
             }
-            // The process is one of this machine: `place` refuses any other with another reason.
+            // The process is on this machine, because `place` refuses a process of another machine for another reason.
             (Err(AppError::Refused(RefusalReason::NoPane { .. })), Some(_)) => (
                 card.seat.pid.and_then(process::tty),
                 Focused { client: None, message: "its terminal was asked for".to_owned() },
@@ -115,7 +115,7 @@ impl Handle<Focus> for App {
             (Err(other), _) => return Err(other),
         };
         if let Some(command) = command {
-            command.run(&values(&card, tty)).await?;
+            command.run(&placeholder_values(&card, tty)).await?;
         }
         self.append_user_action(&card.id, FOCUSED, Map::new()).await?;
         Ok(shown.into())
@@ -152,20 +152,20 @@ impl App {
             Some(o) => Ok((o.pid, o.proc_start)),
             // The pid of an ended process may belong to another one by now.
             None if card.ended_at.is_some() => {
-                Err(RefusalReason::Ended { resume: resume(card, project_folder(card)) }.into())
+                Err(RefusalReason::Ended { resume: resume_command(card, project_folder(card)) }.into())
             }
-            None => Err(RefusalReason::NoPane { resume: resume(card, project_folder(card)) }.into()),
+            None => Err(RefusalReason::NoPane { resume: resume_command(card, project_folder(card)) }.into()),
         }
     }
 
-    /// A pid of another machine says nothing about the processes of this one, so none of them is asked.
+    /// Refuses a session of another machine. Its pid may be that of an unrelated process here.
     fn refuse_another_host(&self, card: &Card) -> Result<(), RefusalReason> {
         let another = card.seat.host.clone().filter(|host| self.host.as_deref() != Some(host.as_str()));
         match (another, card.ended_at) {
             (None, _) => Ok(()),
             (Some(host), None) => Err(RefusalReason::AnotherHost { host }),
             (Some(host), Some(_)) => {
-                let resume = resume(card, project_folder(card));
+                let resume = resume_command(card, project_folder(card));
                 Err(RefusalReason::EndedOnAnotherHost { host, resume })
             }
         }
@@ -177,13 +177,13 @@ impl App {
             (Some(server), Some(pane)) => {
                 Ok(PaneAddress { server: server.into(), pane: pane.clone(), pid, proc_start })
             }
-            _ => Err(RefusalReason::NoPane { resume: resume(card, process_folder(card)) }.into()),
+            _ => Err(RefusalReason::NoPane { resume: resume_command(card, process_folder(card)) }.into()),
         }
     }
 }
 
 /// The values that `focus_command` may name. In tmux `tty` is the terminal that tmux draws on.
-fn values(card: &Card, tty: Option<String>) -> PlaceholderValues {
+fn placeholder_values(card: &Card, tty: Option<String>) -> PlaceholderValues {
     PlaceholderValues::from([
         ("pid", card.seat.pid.map(|pid| pid.to_string())),
         ("tty", tty),
@@ -193,9 +193,9 @@ fn values(card: &Card, tty: Option<String>) -> PlaceholderValues {
     ])
 }
 
-/// The command that resumes the session, for a person's shell. The client finds a session only from the folder it was
-/// started in.
-fn resume(card: &Card, folder: Option<String>) -> String {
+/// The shell command with which a person resumes the session. The client finds a session only from the folder in which it was
+/// started.
+fn resume_command(card: &Card, folder: Option<String>) -> String {
     let words = ["claude", "--resume", &card.id];
     let quote = |words: &[&str]| shlex::try_join(words.iter().copied()).unwrap_or_default();
     match folder {
@@ -220,11 +220,11 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// The session that keys are typed into, as the engine has it.
+/// The session that keys are typed into, in the engine's present state.
 struct WatchedSession {
     app: App,
     id: SessionId,
-    /// The process whose terminal it is. Another one may be shown on the card meanwhile.
+    /// The process whose terminal gets the keys. The card may show another process meanwhile.
     pid: Option<u32>,
     changes: Subscription,
 }

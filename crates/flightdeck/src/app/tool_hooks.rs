@@ -10,21 +10,21 @@ use super::registration::{Registrar, ToolHandlers};
 /// The client reads a changed settings file again after about 1.1 s, by measurement.
 pub const CLIENT_RELOADS_WITHIN: Duration = Duration::from_millis(1500);
 
-/// Longest time to write the settings files: one of them may be on a disk that does not answer.
+/// Longest time to write the settings files. One of them may be on a disk that does not answer.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(5);
 
 /// How the handlers of tool calls are registered now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolHooks {
-    /// Verdicts reach the client, or none are wanted.
+    /// True if verdicts reach the client, or if none are wanted.
     pub in_order: bool,
-    /// For the person.
+    /// A sentence for the person.
     pub sentence: String,
 }
 
 impl App {
-    /// Registers the handlers of tool calls in the form that is right while an effort is `active` on this home, or not. If
-    /// they changed for an effort, returns when running clients have read the file again.
+    /// Registers the handlers of tool calls in the form that is needed while an effort is `active`, or while none is. If they changed for
+    /// an effort, returns after the time in which running clients reread the file.
     pub async fn match_tool_hooks(&self, active: bool) -> ToolHooks {
         let registrar = Arc::clone(&self.registrar);
         let projects = self.workstream_dirs().await;
@@ -40,7 +40,7 @@ impl App {
         match set {
             Ok(files) => describe(&files, active, &self.registrar),
             Err(error) => {
-                tracing::warn!(%error, active, "the handlers of tool calls could not be changed; tool calls are allowed");
+                tracing::warn!(%error, active, "could not change the handlers of tool calls; no tool call is denied");
                 let sentence = format!("The hooks could not be changed, so nothing is denied: {error:#}");
                 ToolHooks { in_order: false, sentence }
             }
@@ -49,7 +49,7 @@ impl App {
 }
 
 impl App {
-    /// The directories that have or had efforts, and whether one is active there: hooks in their own settings change too.
+    /// The directories that have or had efforts, each with whether one is active there. Hooks in the settings of these directories change too.
     async fn workstream_dirs(&self) -> Vec<(PathBuf, bool)> {
         let read = self.engine.read(|fleet| {
             let is_active =

@@ -1,4 +1,4 @@
-//! What was spent, from what the transcript readers have stored.
+//! What sessions cost, from the billed usage that the transcript readers have stored.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,9 +16,9 @@ use super::{App, AppError, AppReply, Handle};
 use crate::clock;
 use crate::usage::{GroupBy, UsageTally, parse_since};
 
-/// Sessions read from the store at once, so that an event waits behind a few thousand rows and not behind all.
+/// Sessions read from the store at a time, so that an event waits behind a few thousand rows at most.
 const SESSIONS_AT_ONCE: usize = 16;
-/// How long a report waits until new transcript bytes are read.
+/// Longest wait of a report until new transcript bytes are read.
 const REFRESH_MAX: Duration = Duration::from_secs(2);
 
 impl Handle<GetUsage> for App {
@@ -45,7 +45,7 @@ impl Handle<GetUsage> for App {
 }
 
 impl App {
-    /// The prices, now and whenever they change.
+    /// The present prices. The receiver is notified whenever they change.
     pub fn price_changes(&self) -> watch::Receiver<Arc<PriceTable>> {
         self.prices.subscribe()
     }

@@ -100,7 +100,7 @@ pub(super) fn run(args: &AnswerArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
 }
 
 impl AnswerArgs {
-    /// `--pick`, `--field` and `--always` allow.
+    /// The decision of the arguments. `--pick`, `--field` and `--always` mean allow.
     fn decision(&self) -> Decision {
         match self.decision {
             Some(DecisionArg::Allow) | None => Decision::Allow,
@@ -255,7 +255,7 @@ fn no_suggestion(n: usize, ask: &AskCard) -> String {
     }
 }
 
-/// The labels of the chosen numbers; a label counts in any case, and all other text is the person's own words.
+/// The labels of the chosen numbers. A label may be written in any case. Any other text is an answer in the person's own words.
 fn chosen(question: &Question, pick: &str) -> anyhow::Result<OneOrMany> {
     let options = &question.options;
     let numbers: Result<Vec<usize>, _> = pick.split(',').map(|n| n.trim().parse::<usize>()).collect();

@@ -21,7 +21,7 @@ const LOG_ROWS: usize = 50;
 const PAGE_ROWS: usize = 200;
 /// Completed assignments that a digest prints; `--json` has more.
 const DIGEST_ROWS_SHOWN: usize = 10;
-/// Longest title of a row in a pipe, where the line is as long as it needs.
+/// Longest title of a row in a pipe, where a line may have any length.
 const TITLE_CHARS_MAX: usize = 100;
 /// Columns of a log row before the title.
 const COLUMNS_BEFORE_TITLE: usize = 72;
@@ -39,13 +39,13 @@ pub(super) struct LogArgs {
     /// Only assignments in this state
     #[arg(long, value_parser = ["open", "commanded", "processing", "awaiting_input", "complete"])]
     state: Option<String>,
-    /// Only those that were open then or later: `lunch`, `9:00`, `yesterday 9:00`, `2h`, `7d`, a date
+    /// Only assignments that were open at this time or later: `lunch`, `9:00`, `yesterday 9:00`, `2h`, `7d`, a date
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// Only those that were asked before then
+    /// Only assignments that were asked before this time
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
-    /// Only those with all of these words in the title, the last message, the project, the worktree or the seat
+    /// Only assignments with all of these words in the title, the last message, the project, the worktree or the seat
     #[arg(long, value_name = "WORDS")]
     text: Option<String>,
     /// At most this many, the newest
@@ -94,7 +94,7 @@ pub(super) fn log(args: &LogArgs, paths: &Paths, out: &mut Out) -> anyhow::Resul
     Ok(0)
 }
 
-/// As many pages as are needed for the limit.
+/// Reads as many pages as the limit needs.
 fn read_log(args: &LogArgs, client: &mut BlockingClient) -> anyhow::Result<AssignmentList> {
     let mut all = AssignmentList { assignments: Vec::new(), next_before: None };
     loop {
@@ -125,7 +125,7 @@ fn row(card: &AssignmentCard, width: usize) -> String {
         "  {}–{until}  {:<14} {:<12} {:>2}×  {:>8} {:>9}  {cost:>7}  {}",
         draw::hour_and_minute(card.opened_at),
         one_line(&card.project.name, 13),
-        standing(card),
+        outcome_or_wait(card),
         card.turns,
         seconds(card.working_seconds),
         waiting_text(card.waiting_seconds),
@@ -134,7 +134,7 @@ fn row(card: &AssignmentCard, width: usize) -> String {
 }
 
 /// The outcome of the assignment, or what the assignment waits for.
-fn standing(card: &AssignmentCard) -> &'static str {
+fn outcome_or_wait(card: &AssignmentCard) -> &'static str {
     match (card.state, card.outcome, card.reason) {
         (_, Some(Completion::Completed), _) => "completed",
         (_, Some(Completion::Ended), _) => "ended",
@@ -178,7 +178,7 @@ fn draw_digest(digest: &Digest, now: Timestamp, out: &Out) -> String {
         let title = one_line(&card.title, TITLE_CHARS_MAX);
         text += &format!(
             "  {:<12} {:<14} {since:>8}  {title}\n",
-            standing(card),
+            outcome_or_wait(card),
             one_line(&card.project.name, 13)
         );
     }

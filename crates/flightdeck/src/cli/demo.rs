@@ -20,7 +20,7 @@ use crate::settings::ClientVersion;
 /// The simulated past of the fleet when the demo opens. A faster fleet needs less of it.
 const HISTORY: Duration = Duration::from_secs(20 * 60);
 
-/// Slowest fleet: an event of a session in some minutes.
+/// Slowest fleet: each session has an event every few minutes.
 const SPEED_MIN: f64 = 0.01;
 /// Fastest fleet: more events than a daemon can store would only wait in a queue.
 const SPEED_MAX: f64 = 1000.0;
@@ -77,33 +77,15 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
         simulated: true,
         settings: home.join("settings.json"),
         config_dir: Some(config_dir.clone()),
-        binary: binary.clone(),
+        binary,
         hub: false,
         version: ClientVersion::assumed(),
     })
     .await?;
-    let events = SimFleet::new(FleetConfig {
-        sessions: args.sessions,
-        seed: args.seed,
-        speed: args.speed,
-        start_ms: clock::now().as_millis(),
-        history_ms: HISTORY.div_f64(args.speed.max(1.0)).as_millis() as u64,
-        answer_ms_min: args.answer_after * 1000,
-        ..FleetConfig::default()
-    });
-    let mut player = Player::new(events, &config_dir, paths.clone()).await?;
+    let mut player = Player::new(simulated_fleet(args), &config_dir, paths.clone()).await?;
     player.catch_up(&running.engine).await?;
     let mut fleet = tokio::spawn(player.play());
-    writeln!(out, "A simulated fleet of {} sessions is at {}", args.sessions, running.url)?;
-    writeln!(out, "Its home is {}; to watch it from another terminal:", home.display())?;
-    writeln!(out, "  {} ls --watch", command_prefix(&paths))?;
-    writeln!(
-        out,
-        "Its requests can be answered on the board; after {} s the simulated terminal answers them.",
-        args.answer_after
-    )?;
-    writeln!(out, "Ctrl-C ends it and leaves nothing behind.")?;
-    out.flush()?;
+    announce(args, &running.url, &paths, out)?;
     let limit = Duration::from_secs(args.stop_after.unwrap_or(u64::MAX / 1_000_000_000));
     tokio::select! {
         _ = interrupt.recv() => {}
@@ -115,6 +97,32 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
     running.stop().await;
     fleet.abort();
     Ok(0)
+}
+
+fn simulated_fleet(args: &DemoArgs) -> SimFleet {
+    SimFleet::new(FleetConfig {
+        sessions: args.sessions,
+        seed: args.seed,
+        speed: args.speed,
+        start_ms: clock::now().as_millis(),
+        history_ms: HISTORY.div_f64(args.speed.max(1.0)).as_millis() as u64,
+        answer_ms_min: args.answer_after * 1000,
+        ..FleetConfig::default()
+    })
+}
+
+/// Says where the fleet is, how to watch it, and how it ends.
+fn announce(args: &DemoArgs, url: &str, paths: &Paths, out: &mut Out) -> anyhow::Result<()> {
+    writeln!(out, "A simulated fleet of {} sessions is at {url}", args.sessions)?;
+    writeln!(out, "Its home is {}; to watch it from another terminal:", paths.home.display())?;
+    writeln!(out, "  {} ls --watch", command_prefix(paths))?;
+    writeln!(
+        out,
+        "Its requests can be answered on the board; after {} s the simulated terminal answers them.",
+        args.answer_after
+    )?;
+    writeln!(out, "Ctrl-C ends it and leaves nothing behind.")?;
+    Ok(out.flush()?)
 }
 
 #[cfg(test)]

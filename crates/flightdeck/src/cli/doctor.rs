@@ -2,13 +2,14 @@
 
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 
 use flightdeck_protocol::daemon::{DaemonStatus, GetStatus, HealthStatus, Ping, Pong};
 use serde::Serialize;
 
 use super::{draw, out::Out};
 use crate::client::{BlockingClient, ClientError};
-use crate::config::{CORRECT_IT, Config};
+use crate::config::{CORRECTION_ADVICE, Config};
 use crate::daemon;
 use crate::ingest::spool;
 use crate::paths::Paths;
@@ -25,7 +26,7 @@ pub(super) struct DoctorArgs {
 struct Finding {
     what: &'static str,
     ok: bool,
-    /// Neither good nor bad.
+    /// Neither passed nor failed: a fact that the person may want to know.
     #[serde(skip)]
     neutral: bool,
     says: String,
@@ -56,11 +57,11 @@ fn ask_daemon(paths: &Paths) -> DaemonReplies {
 pub(super) fn run(args: &DoctorArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let asked = ask_daemon(paths);
     let status = asked.as_ref().ok().and_then(|(_, status)| status.as_ref().ok());
-    let mut findings = vec![version(), home(paths), config(paths)];
-    findings.extend([daemon(&asked, paths), socket(paths), store(status)]);
+    let mut findings = vec![check_version(), check_home(paths), check_config(paths)];
+    findings.extend([check_daemon(&asked, paths), check_socket(paths), check_store(status)]);
     let simulated = daemon::is_simulated(paths);
-    findings.extend(if simulated { vec![no_hooks()] } else { hooks(paths, status) });
-    findings.extend([spooled(paths), log(paths)]);
+    findings.extend(if simulated { vec![hooks_of_a_demo()] } else { check_hooks(paths, status) });
+    findings.extend([check_spool(paths), check_log(paths)]);
     let bad = findings.iter().any(|finding| !finding.ok);
     if args.json {
         out.json(&findings)?;
@@ -87,11 +88,11 @@ fn print(finding: &Finding, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn version() -> Finding {
+fn check_version() -> Finding {
     Finding::passed("version", format!("flightdeck {}", env!("CARGO_PKG_VERSION")))
 }
 
-fn home(paths: &Paths) -> Finding {
+fn check_home(paths: &Paths) -> Finding {
     let home = paths.home.display();
     match std::fs::metadata(&paths.home) {
         Ok(_) => Finding::passed("home", format!("{home}")),
@@ -105,7 +106,7 @@ fn home(paths: &Paths) -> Finding {
     }
 }
 
-fn config(paths: &Paths) -> Finding {
+fn check_config(paths: &Paths) -> Finding {
     match Config::read(&paths.config) {
         Ok(_) if paths.config.exists() => Finding::passed("config", paths.config.display().to_string()),
         Ok(_) => {
@@ -113,8 +114,8 @@ fn config(paths: &Paths) -> Finding {
         }
         Err(error) => {
             let says = error.to_string();
-            match says.strip_suffix(CORRECT_IT) {
-                Some(says) => Finding::failed("config", says.trim_end(), CORRECT_IT),
+            match says.strip_suffix(CORRECTION_ADVICE) {
+                Some(says) => Finding::failed("config", says.trim_end(), CORRECTION_ADVICE),
                 None => {
                     let fix = format!("make the file readable for you: chmod u+r {}", paths.config.display());
                     Finding::failed("config", says, fix)
@@ -124,7 +125,7 @@ fn config(paths: &Paths) -> Finding {
     }
 }
 
-fn daemon(asked: &DaemonReplies, paths: &Paths) -> Finding {
+fn check_daemon(asked: &DaemonReplies, paths: &Paths) -> Finding {
     let log = paths.logs.join("flightdeck.log");
     let failed = |error: &ClientError| match error {
         ClientError::NotRunning { home } => {
@@ -158,7 +159,7 @@ fn daemon(asked: &DaemonReplies, paths: &Paths) -> Finding {
     Finding::passed("daemon", format!("{} (pid {}), {sessions}", status.url, status.pid))
 }
 
-fn socket(paths: &Paths) -> Finding {
+fn check_socket(paths: &Paths) -> Finding {
     let socket = paths.socket();
     let mode = |path: &std::path::Path| std::fs::metadata(path).map(|m| m.permissions().mode() & 0o777);
     match (mode(&socket), socket.parent().map(mode)) {
@@ -172,7 +173,7 @@ fn socket(paths: &Paths) -> Finding {
     }
 }
 
-fn store(status: Option<&DaemonStatus>) -> Finding {
+fn check_store(status: Option<&DaemonStatus>) -> Finding {
     match status {
         Some(status) => {
             let megabytes = status.store_bytes as f64 / 1_048_576.0;
@@ -184,12 +185,12 @@ fn store(status: Option<&DaemonStatus>) -> Finding {
 }
 
 /// A demo has no hooks, so the person's own settings are not checked.
-fn no_hooks() -> Finding {
+fn hooks_of_a_demo() -> Finding {
     Finding::neutral("hooks", daemon::NO_HOOKS_IN_A_DEMO)
 }
 
-fn hooks(paths: &Paths, daemon: Option<&DaemonStatus>) -> Vec<Finding> {
-    match look_at_hooks(paths, daemon) {
+fn check_hooks(paths: &Paths, daemon: Option<&DaemonStatus>) -> Vec<Finding> {
+    match compare_hooks(paths, daemon) {
         Ok(findings) => findings,
         Err(error) => {
             vec![Finding::failed("hooks", read_error(&error), "correct the file that is named here")]
@@ -203,7 +204,7 @@ pub(super) fn read_error(error: &anyhow::Error) -> String {
     text.strip_suffix(". Nothing was changed").map_or(text.clone(), str::to_owned)
 }
 
-fn look_at_hooks(paths: &Paths, daemon: Option<&DaemonStatus>) -> anyhow::Result<Vec<Finding>> {
+fn compare_hooks(paths: &Paths, daemon: Option<&DaemonStatus>) -> anyhow::Result<Vec<Finding>> {
     let env = |name: &str| std::env::var_os(name);
     let path = settings::settings_path(Scope::User, &env, &std::env::current_dir()?)?;
     let file = SettingsFile::new(&path, &paths.backups());
@@ -216,11 +217,25 @@ fn look_at_hooks(paths: &Paths, daemon: Option<&DaemonStatus>) -> anyhow::Result
     let registration =
         Registration::new(&std::env::current_exe()?, &paths.home, version).as_installed(installed);
     let status = file.status(&registration)?;
-    let (here, path) = (status.registered.len(), path.display());
-    findings.push(if status.disabled {
+    findings.push(check_registration(&status, file.other_home(&paths.home)?));
+    // A running daemon may listen at another port than the configured one.
+    let port = daemon.and_then(|daemon| daemon.url.rsplit(':').next()?.trim_end_matches('/').parse().ok());
+    let earlier = file.predecessors(port.unwrap_or(registration.port))?;
+    findings.extend(earlier.iter().map(|found| match found.doubles {
+        true => Finding::failed("earlier", found.sentence(), found.fix()),
+        false => Finding::neutral("earlier", found.to_string()),
+    }));
+    findings.push(check_status_line(status.status_line, &path.display()));
+    Ok(findings)
+}
+
+/// Whether all our hooks are in the settings file. `other_home` is another Flightdeck home that is registered there.
+fn check_registration(status: &settings::Status, other_home: Option<PathBuf>) -> Finding {
+    let (here, path) = (status.registered.len(), status.path.display());
+    if status.disabled {
         let says = format!("disableAllHooks is true in {path}, so Claude Code runs no hook");
         Finding::failed("hooks", says, format!("take that line out of {path}"))
-    } else if let Some(other) = file.other_home(&paths.home)? {
+    } else if let Some(other) = other_home {
         let says = format!("{path} is registered for another Flightdeck home, {}", other.display());
         let fix = "run `flightdeck hooks install` to have the events here instead, or use that home";
         Finding::failed("hooks", says, fix)
@@ -237,19 +252,10 @@ fn look_at_hooks(paths: &Paths, daemon: Option<&DaemonStatus>) -> anyhow::Result
         let missing = draw::count(status.missing.len() as u64, "hook");
         let says = format!("{path} lacks {missing}, and {} are out of date", status.stale.len());
         Finding::failed("hooks", says, "run `flightdeck hooks repair`")
-    });
-    // A running daemon may listen at another port than the configured one.
-    let port = daemon.and_then(|daemon| daemon.url.rsplit(':').next()?.trim_end_matches('/').parse().ok());
-    let earlier = file.predecessors(port.unwrap_or(registration.port))?;
-    findings.extend(earlier.iter().map(|found| match found.doubles {
-        true => Finding::failed("earlier", found.sentence(), found.fix()),
-        false => Finding::neutral("earlier", found.to_string()),
-    }));
-    findings.push(status_line(status.status_line, &path));
-    Ok(findings)
+    }
 }
 
-fn status_line(state: StatusLineState, path: &impl std::fmt::Display) -> Finding {
+fn check_status_line(state: StatusLineState, path: &impl std::fmt::Display) -> Finding {
     const REPAIR: &str = "run `flightdeck hooks repair`";
     match state {
         StatusLineState::Ours => {
@@ -268,7 +274,7 @@ fn status_line(state: StatusLineState, path: &impl std::fmt::Display) -> Finding
     }
 }
 
-fn spooled(paths: &Paths) -> Finding {
+fn check_spool(paths: &Paths) -> Finding {
     let folder = paths.spool();
     match spool::stats(&folder) {
         Ok(stats) if stats.rejected > 0 => {
@@ -294,7 +300,7 @@ fn spooled(paths: &Paths) -> Finding {
     }
 }
 
-fn log(paths: &Paths) -> Finding {
+fn check_log(paths: &Paths) -> Finding {
     let path = paths.logs.join("flightdeck.log");
     let errors = crate::log::tail(&path, 200).into_iter().filter(|l| l.contains(" ERROR ")).count();
     match errors {

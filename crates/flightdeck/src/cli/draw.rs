@@ -85,7 +85,7 @@ pub(super) fn short_number(n: u64) -> String {
 /// One line of the board.
 pub(super) struct TableRow {
     pub(super) text: String,
-    /// False for a heading and for the hint of an empty board.
+    /// False for a heading, and for the hint below an empty board.
     pub(super) is_session: bool,
 }
 
@@ -141,7 +141,7 @@ pub(super) fn rows(out: &Out, cards: &[&Card], now: Timestamp, listing: ListOpti
     rows
 }
 
-/// What an empty board means, and that ended sessions are not listed.
+/// A hint for an empty board, or the number of ended sessions that are not listed.
 fn hint(out: &Out, empty: bool, hidden: usize) -> Option<TableRow> {
     let text = match (empty, hidden) {
         (true, 0) => "No session yet. Start `claude` anywhere, or try `flightdeck demo`.".to_owned(),
@@ -232,7 +232,7 @@ pub(super) fn project_label(card: &Card) -> String {
     }
 }
 
-/// `1–2 shells` if one may have ended without a sign of it.
+/// `3 shells`, or `1–2 shells` if one of them may have ended unnoticed.
 fn shells(background: &Background) -> String {
     let least = background.shells_min.max(1);
     if least < background.shells {
@@ -299,8 +299,8 @@ mod tests {
             texts.collect::<Vec<_>>().join("; ")
         };
         let all: Vec<&Card> = cards.iter().collect();
-        assert_eq!(headings(&all), "Needs you 1 · 1 failed · 2 idle; Running 1");
-        assert_eq!(headings(&all[1..2]), "Needs you 0 · 1 idle");
+        assert_eq!(headings(&all), "Needs you 1 + 1 failed + 2 idle; Running 1");
+        assert_eq!(headings(&all[1..2]), "Needs you 0 + 1 idle");
         assert_eq!(headings(&all[..1]), "Needs you 1");
     }
 

@@ -36,7 +36,7 @@ enum EffortCommand {
         /// What it is about [default: the first prompt]
         #[arg(long, allow_hyphen_values = true, value_parser = text_option)]
         title: Option<String>,
-        /// The skill's own word for how it is run; the agent is told
+        /// How the skill is run, in the skill's own words; the agent gets this word
         #[arg(long)]
         mode: Option<String>,
         /// Only sessions of this seat work on it [default: FLIGHTDECK_SEAT, else AGENT_ID, else every session here]
@@ -48,8 +48,9 @@ enum EffortCommand {
     },
     /// Enter a phase
     Phase {
-        /// The effort: its id or the beginning of it; `.` is the one of this directory
+        /// The effort: its id or the beginning of its id, or `.` for the effort of this directory
         id: String,
+        /// The name of the phase, for example "2: Build"
         #[arg(allow_hyphen_values = true)]
         phase: String,
         /// Why the previous phase is complete
@@ -61,7 +62,7 @@ enum EffortCommand {
     },
     /// Write a log entry; the heartbeat starts again at 0
     Log {
-        /// The effort: its id or the beginning of it; `.` is the one of this directory
+        /// The effort: its id or the beginning of its id, or `.` for the effort of this directory
         id: String,
         #[command(flatten)]
         text: TextWords,
@@ -74,7 +75,7 @@ enum EffortCommand {
     },
     /// Leave the handoff on standard input for the next context window, and end this one
     Dehydrate {
-        /// The effort: its id or the beginning of it; `.` is the one of this directory
+        /// The effort: its id or the beginning of its id, or `.` for the effort of this directory
         id: String,
         /// The session whose context window ends [default: the one whose window is the newest]
         #[arg(long, value_name = "ID")]
@@ -85,7 +86,7 @@ enum EffortCommand {
     },
     /// Tell the agent something with its next tool call or prompt
     Inject {
-        /// The effort: its id or the beginning of it; `.` is the one of this directory
+        /// The effort: its id or the beginning of its id, or `.` for the effort of this directory
         id: String,
         #[command(flatten)]
         text: TextWords,
@@ -95,7 +96,7 @@ enum EffortCommand {
     },
     /// Finish an effort: nothing is counted or denied any more
     Finish {
-        /// The effort: its id or the beginning of it; `.` is the one of this directory
+        /// The effort: its id or the beginning of its id, or `.` for the effort of this directory
         id: String,
         /// Print JSON
         #[arg(long)]
@@ -103,7 +104,7 @@ enum EffortCommand {
     },
     /// List efforts, the active ones first
     List {
-        /// Also finished ones
+        /// List finished efforts too
         #[arg(long)]
         all: bool,
         /// Print JSON
@@ -112,7 +113,7 @@ enum EffortCommand {
     },
     /// Show one effort: phases, windows, log and handoff
     Show {
-        /// The effort: its id or the beginning of it; `.` is the one of this directory
+        /// The effort: its id or the beginning of its id, or `.` for the effort of this directory
         id: String,
         /// Print JSON
         #[arg(long)]
@@ -120,11 +121,13 @@ enum EffortCommand {
     },
 }
 
-/// A text that may begin with a hyphen, as a list does. Only the first word may: an option after it is an option.
+/// A text of several words. Only its first word may begin with a hyphen, as a list does. A later word with a hyphen is an option.
 #[derive(Debug, clap::Args)]
 struct TextWords {
+    /// The text; several words need no quotes
     #[arg(value_name = "TEXT", allow_hyphen_values = true)]
     first: String,
+    /// More words of the text
     #[arg(value_name = "MORE")]
     more: Vec<String>,
 }
@@ -135,7 +138,7 @@ impl TextWords {
     }
 }
 
-/// The text after an option. It may begin with a hyphen, but an option of every command in its place means that it was forgotten.
+/// The text of an option. It may begin with a hyphen. If it is an option that every command has, the text was forgotten.
 pub(super) fn text_option(text: &str) -> Result<String, String> {
     match text == "--json" || text == "--home" || text.starts_with("--home=") {
         true => Err(format!("the text is missing: {text} is an option")),
@@ -248,7 +251,7 @@ fn seat_of_environment() -> Option<String> {
     named("FLIGHTDECK_SEAT").or_else(|| named("AGENT_ID"))
 }
 
-/// The effort with this id, or the only one whose id begins so; `.` is the effort that a session of this directory works on.
+/// The effort with this id, or the only one whose id begins with the text. `.` is the effort that a session in this directory works on.
 pub(super) fn find_effort(client: &mut BlockingClient, text: &str) -> anyhow::Result<EffortId> {
     if text == "." {
         return effort_here(client);
@@ -269,8 +272,8 @@ fn active_efforts() -> ListEfforts {
     ListEfforts { lifecycle: Some("active".into()), ..ListEfforts::default() }
 }
 
-/// The same effort as a session in this directory and with this environment has: with a seat the newest of that seat, without one the
-/// newest of the nearest directory that belongs to no seat.
+/// The effort that a session in this directory and with this environment works on: with a seat, the newest effort of that seat. Without
+/// one, the newest effort of the nearest directory, if it belongs to no seat.
 fn effort_here(client: &mut BlockingClient) -> anyhow::Result<EffortId> {
     let none = || "no active effort in this directory: start one with `flightdeck effort start SKILL`";
     if let Some(seat) = seat_of_environment() {
@@ -280,7 +283,7 @@ fn effort_here(client: &mut BlockingClient) -> anyhow::Result<EffortId> {
     }
     let list = client.call(&ListEfforts { dir: Some(directory(None)?), ..active_efforts() })?;
     let unclaimed = list.efforts.iter().filter(|card| card.seat.is_none());
-    // The list has the newest first, and the first of several that are equally near is taken.
+    // The list has the newest first. Of several efforts that are equally near, the first is chosen.
     if let Some(nearest) = unclaimed.min_by_key(|card| std::cmp::Reverse(card.workstream.len())) {
         return Ok(nearest.id.clone());
     }
@@ -300,7 +303,7 @@ fn effort_here(client: &mut BlockingClient) -> anyhow::Result<EffortId> {
 
 fn payload_on_stdin() -> anyhow::Result<String> {
     let mut payload = String::new();
-    // One byte more than is taken shows that it is too long.
+    // Reads one byte more than is allowed, to notice a text that is too long.
     let mut input = std::io::stdin().take(HANDOFF_BYTES_MAX as u64 + 1);
     input.read_to_string(&mut payload).context("the handoff on standard input is not UTF-8 text")?;
     if payload.trim().is_empty() {

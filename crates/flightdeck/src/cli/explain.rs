@@ -17,7 +17,7 @@ const PAYLOAD_CHARS_MAX: usize = 100_000;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ExplainArgs {
-    /// The start of its id, its seat, its pid, or `next` for the session that needs you most
+    /// The session: the start of its id, its seat or its pid, or `next` for the session that needs you most
     id: String,
     /// Print JSON
     #[arg(long)]

@@ -26,7 +26,7 @@ pub fn is_asked_for(args: &[OsString]) -> bool {
 pub fn run(args: &[OsString]) -> ExitCode {
     let paths = Paths::resolve(home(args).as_deref(), |name| std::env::var_os(name));
     let line = paths.map_or_else(|_| OFF.to_owned(), |paths| read_fleet_line(&paths));
-    // tmux has stopped reading: there is nothing left to do.
+    // Fails if tmux has stopped reading.
     let _ = writeln!(std::io::stdout(), "{line}");
     ExitCode::SUCCESS
 }

@@ -14,7 +14,7 @@ pub(super) struct FleetStatusArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Also seats that no session occupies
+    /// List seats that no session occupies too
     #[arg(long)]
     all: bool,
 }

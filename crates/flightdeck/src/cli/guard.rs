@@ -24,7 +24,7 @@ pub(super) struct GuardArgs {
 enum GuardCommand {
     /// Add a rule, or replace the one with its id
     Add {
-        /// The effort: its id or the beginning of it; `.` is the one of this directory
+        /// The effort: its id or the beginning of its id, or `.` for the effort of this directory
         effort: String,
         #[command(flatten)]
         rule: RuleArgs,
@@ -34,6 +34,7 @@ enum GuardCommand {
     },
     /// List the rules of an effort in the order in which they are evaluated
     List {
+        /// The effort: its id or the beginning of its id, or `.` for the effort of this directory
         effort: String,
         /// Print JSON
         #[arg(long)]
@@ -41,7 +42,9 @@ enum GuardCommand {
     },
     /// Remove a rule
     Remove {
+        /// The effort: its id or the beginning of its id, or `.` for the effort of this directory
         effort: String,
+        /// The name of the rule
         #[arg(value_name = "RULE")]
         rule: String,
         /// Print JSON: the rules that are left
@@ -50,6 +53,7 @@ enum GuardCommand {
     },
     /// Show which recorded calls the rules would have denied; nothing is changed
     Test {
+        /// The effort: its id or the beginning of its id, or `.` for the effort of this directory
         effort: String,
         #[command(flatten)]
         rule: OptionalRule,
@@ -71,7 +75,7 @@ struct RuleArgs {
     /// eq, ne, contains, glob, regex, gt, lt, in, exists
     #[arg(long)]
     op: String,
-    /// The value to compare with: a text, or JSON with --op in, gt and lt and if it begins with a digit, a quote or a bracket
+    /// The value to compare with: a text, or JSON if --op is in, gt or lt or if it begins with a digit, a quote or a bracket
     #[arg(long, allow_hyphen_values = true)]
     value: Option<String>,
     /// allow, warn, deny, inject
@@ -119,7 +123,7 @@ fn parse_word<T: serde::de::DeserializeOwned>(option: &str, text: &str, known: &
     }
 }
 
-/// Numbers and lists are JSON; everything else is text.
+/// Parses the value: a number or a list as JSON, any other value as text.
 fn parse_value(op: GuardOperator, text: &str) -> anyhow::Result<Value> {
     use GuardOperator as Op;
     match op {
@@ -134,55 +138,70 @@ fn parse_value(op: GuardOperator, text: &str) -> anyhow::Result<Value> {
 pub(super) fn run(args: &GuardArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let client = &mut BlockingClient::connect(paths)?;
     match &args.command {
-        GuardCommand::Add { effort, rule, json } => {
-            let effort = find_effort(client, effort)?;
-            let rule = rule.rule()?;
-            let id = rule.id.clone();
-            let card = client.call(&SetGuard { effort, rule })?;
-            match json {
-                true => out.json(&card.guards)?,
-                false => writeln!(
-                    out,
-                    "Rule {id} is in place; {} in all.",
-                    draw::count(card.guards.len() as u64, "rule")
-                )?,
-            }
-        }
-        GuardCommand::List { effort, json } => {
-            let effort = find_effort(client, effort)?;
-            let list = client.call(&ListGuards { effort })?;
-            if *json {
-                out.json(&list)?;
-            } else if list.guards.is_empty() {
-                writeln!(out, "No rules: add one with `flightdeck guard add`.")?;
-            } else {
-                list.guards.iter().try_for_each(|rule| writeln!(out, "{}", guard_line(rule)))?;
-            }
-        }
-        GuardCommand::Remove { effort, rule, json } => {
-            let effort = find_effort(client, effort)?;
-            let card = client.call(&RemoveGuard { effort, rule_id: rule.clone() })?;
-            match json {
-                true => out.json(&card.guards)?,
-                false => writeln!(out, "Rule {rule} is removed.")?,
-            }
-        }
-        GuardCommand::Test { effort, rule, json } => {
-            let effort = find_effort(client, effort)?;
-            let rule = rule
-                .rule
-                .as_deref()
-                .map(serde_json::from_str)
-                .transpose()
-                .context("--rule is not a guard rule")?;
-            let report = client.call(&TestGuards { effort, rule, events: None })?;
-            match json {
-                true => out.json(&report)?,
-                false => print_report(&report, out)?,
-            }
-        }
+        GuardCommand::Add { effort, rule, json } => add_rule(client, effort, rule.rule()?, *json, out)?,
+        GuardCommand::List { effort, json } => list_rules(client, effort, *json, out)?,
+        GuardCommand::Remove { effort, rule, json } => remove_rule(client, effort, rule, *json, out)?,
+        GuardCommand::Test { effort, rule, json } => test_rules(client, effort, rule, *json, out)?,
     }
     Ok(0)
+}
+
+fn add_rule(
+    client: &mut BlockingClient,
+    effort: &str,
+    rule: GuardRule,
+    json: bool,
+    out: &mut Out,
+) -> anyhow::Result<()> {
+    let effort = find_effort(client, effort)?;
+    let id = rule.id.clone();
+    let card = client.call(&SetGuard { effort, rule })?;
+    if json {
+        return out.json(&card.guards);
+    }
+    let count = draw::count(card.guards.len() as u64, "rule");
+    Ok(writeln!(out, "Rule {id} is in place; {count} in all.")?)
+}
+
+fn list_rules(client: &mut BlockingClient, effort: &str, json: bool, out: &mut Out) -> anyhow::Result<()> {
+    let effort = find_effort(client, effort)?;
+    let list = client.call(&ListGuards { effort })?;
+    if json {
+        return out.json(&list);
+    }
+    if list.guards.is_empty() {
+        writeln!(out, "No rules: add one with `flightdeck guard add`.")?;
+    }
+    Ok(list.guards.iter().try_for_each(|rule| writeln!(out, "{}", guard_line(rule)))?)
+}
+
+fn remove_rule(
+    client: &mut BlockingClient,
+    effort: &str,
+    rule: &str,
+    json: bool,
+    out: &mut Out,
+) -> anyhow::Result<()> {
+    let effort = find_effort(client, effort)?;
+    let card = client.call(&RemoveGuard { effort, rule_id: rule.to_owned() })?;
+    match json {
+        true => out.json(&card.guards),
+        false => Ok(writeln!(out, "Rule {rule} is removed.")?),
+    }
+}
+
+fn test_rules(
+    client: &mut BlockingClient,
+    effort: &str,
+    rule: &OptionalRule,
+    json: bool,
+    out: &mut Out,
+) -> anyhow::Result<()> {
+    let effort = find_effort(client, effort)?;
+    let rule = rule.rule.as_deref().map(serde_json::from_str).transpose();
+    let rule = rule.context("--rule is not a guard rule")?;
+    let report = client.call(&TestGuards { effort, rule, events: None })?;
+    if json { out.json(&report) } else { print_report(&report, out) }
 }
 
 /// `no-force-push  deny  /tool_input/command contains "push --force"  (once)`

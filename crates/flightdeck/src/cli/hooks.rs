@@ -141,8 +141,8 @@ impl fmt::Display for DemoHooks {
     }
 }
 
-/// Refuses to send the person's own sessions to a demo, whose home is removed at its end. `None` if the action needs no hooks
-/// of this home.
+/// Answers a demo's home: hooks for it would send the person's own sessions to a home that is removed at the end of the demo. `None` if
+/// the home is not a demo's, or if the action needs no hooks of this home.
 fn in_a_demo(action: &HooksAction, paths: &Paths, out: &mut dyn Write) -> anyhow::Result<Option<i32>> {
     match action {
         HooksAction::Uninstall(_) => Ok(None),

@@ -26,7 +26,7 @@ use crate::hosts::wire::HostPresence;
 use crate::hosts::{NatsLink, host_kind, own_presence, publish_presence, without_password};
 use crate::paths::Paths;
 
-/// How long a daemon may take to follow the changed file, which it looks at every second.
+/// Longest wait until the daemon has applied the changed file, which it checks every second.
 const DAEMON_FOLLOWS_WITHIN: Duration = Duration::from_secs(5);
 const ASK_DAEMON_EVERY: Duration = Duration::from_millis(50);
 
@@ -72,7 +72,7 @@ struct JoinArgs {
     /// Hosts with the same fleet share a board [default: as before on the same server, else main]
     #[arg(long)]
     fleet: Option<String>,
-    /// What is sent [default: as before, else full]
+    /// What this machine sends of its events [default: as before, else full]
     #[arg(long, value_enum)]
     share: Option<ShareArg>,
     /// What a hub may do to the sessions of this machine; give it several times [default: as before, else answer]
@@ -93,9 +93,13 @@ enum ShareArg {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum AcceptArg {
+    /// Answer requests
     Answer,
+    /// Type prompts
     Prompt,
+    /// Interrupt turns
     Interrupt,
+    /// Bring terminals to the front
     Focus,
     /// Nothing: hubs may only look
     Nothing,
@@ -103,15 +107,16 @@ enum AcceptArg {
 
 #[derive(Debug, clap::Args)]
 struct NatsConfigArgs {
-    /// A member, or NAME=NKEY with the public part of its nkey; give it several times
+    /// A member: its name, or NAME=NKEY with the public part of its nkey; give it several times
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
     /// A hub, in the same form
     #[arg(long, value_name = "NAME", required = true)]
     hub: Vec<String>,
+    /// The name of the fleet
     #[arg(long, default_value = "main")]
     fleet: String,
-    /// With a section for TLS
+    /// Include a section for TLS
     #[arg(long)]
     tls: bool,
 }
@@ -167,17 +172,17 @@ fn join(args: &JoinArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// When the membership in the file applies.
+/// When a changed membership takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TakesEffect {
     Now,
-    /// The daemon that runs was started under another name.
+    /// After a restart: the running daemon was started under another name.
     AfterRestart,
-    /// No daemon runs.
+    /// When a daemon is started: none runs now.
     AtStart,
 }
 
-/// Asks the daemon: only it knows the name that it was started with.
+/// Asks the daemon when the change takes effect, because only the daemon knows the name that it was started with.
 fn takes_effect(paths: &Paths) -> TakesEffect {
     let status = BlockingClient::connect(paths).and_then(|mut client| client.call(&GetStatus {}));
     match status {
@@ -189,8 +194,8 @@ fn takes_effect(paths: &Paths) -> TakesEffect {
     }
 }
 
-/// What the arguments do not say stays as it was: joining again must neither rename the machine nor share more in passing. Credentials,
-/// certificates and the fleet belong to one server and are not taken to another.
+/// The new membership. What the arguments leave out stays as it was, so that joining again neither renames the machine nor shares more.
+/// Credentials, certificates and the fleet belong to one server, and are not used for another server.
 fn settings(args: &JoinArgs, before: HostsSettings) -> anyhow::Result<HostsSettings> {
     let address = |url: &str| without_password(url).trim_end_matches('/').to_owned();
     let same_server = before.url.as_deref().is_some_and(|url| address(url) == address(&args.url));
@@ -245,7 +250,7 @@ fn leave_hosts(json: bool, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let name = runs_under.map_or_else(|| own_name(&settings), |host| host.name.clone());
     join_hosts::remove_membership(&paths.config)?;
     let tells_hubs = match joined.map(|list| list.link) {
-        // The daemon has joined nothing: it waits for a restart under this name, which the hubs do not know.
+        // The daemon is not a member yet: it waits for a restart under this name, which the hubs do not know.
         Some(None) => true,
         Some(Some(link)) => daemon_has_left(daemon) && link.connected,
         None => false,
@@ -265,11 +270,11 @@ fn leave_hosts(json: bool, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// Waits until the daemon that runs has disconnected. If the machine joined again before that, the daemon would notice neither.
+/// Waits until the running daemon has disconnected. If the machine joined again before that, the daemon would notice neither change.
 fn daemon_has_left(daemon: Option<BlockingClient>) -> bool {
     let Some(mut daemon) = daemon else { return false };
     let until = Instant::now() + DAEMON_FOLLOWS_WITHIN;
-    // An error says that it has ended meanwhile.
+    // An error means that the daemon has ended meanwhile.
     while let Ok(list) = daemon.call(&ListHosts {}) {
         if list.link.is_none() {
             return true;
@@ -325,7 +330,7 @@ fn line(host: &HostCard) -> String {
         (_, None, None) => "not seen".to_owned(),
     };
     let backlog = match (host.unreachable_since, host.caught_up_percent, host.backlog) {
-        // It may have worked on since, and what it had not sent then is not known.
+        // The host may have worked since it was last seen. How much it did not send then is not known.
         (Some(since), ..) => format!("unknown since {}", draw::hour_and_minute(since)),
         (None, Some(percent), behind) => format!("{behind} to come, {percent}%"),
         (None, None, 0) => "all here".to_owned(),

@@ -109,8 +109,8 @@ pub(super) fn unique_prefix_chars<'a>(ids: impl Iterator<Item = &'a str>, min: u
     ids.windows(2).map(shared).max().map_or(min, |shared| min.max(shared + 1))
 }
 
-/// The cards that a name stands for: a seat, else a process of this machine, else the start of an id. A seat of this machine comes
-/// before one of the same name on another, and a process of another machine has no meaning here.
+/// The cards that a name stands for: a seat, or else a process of this machine, or else the start of an id. A seat of this machine wins
+/// over a seat of the same name on another machine. The pid of a process on another machine names nothing here.
 pub(super) fn cards_named<'a>(cards: &'a [Card], wanted: &str) -> Vec<&'a Card> {
     let live = |is: &dyn Fn(&Card) -> bool| -> Vec<&'a Card> {
         cards.iter().filter(|card| card.ended_at.is_none() && is(card)).collect()
@@ -124,7 +124,7 @@ pub(super) fn cards_named<'a>(cards: &'a [Card], wanted: &str) -> Vec<&'a Card> 
     ways.iter().map(|way| way()).find(|found| !found.is_empty()).unwrap_or_default()
 }
 
-/// Several terminals may hold one session: each of their processes names it.
+/// Whether a process of the session has this pid. Several terminals may hold one session, each with a process of its own.
 fn has_pid(card: &Card, wanted: &str) -> bool {
     let Ok(pid) = wanted.parse::<u32>() else { return false };
     let mut pids = card.processes.iter().map(|process| process.pid).chain(card.seat.pid);

@@ -50,12 +50,12 @@ impl Out {
         self.stdout.is_terminal()
     }
 
-    /// Ends the program when the reader of its output is gone, also if it has nothing to print: `flightdeck watch | head -1` on a quiet
-    /// board. A closed pipe is not a failure.
+    /// Starts a thread that ends the program when the reader of its output is gone, even if there is nothing to print, as in
+    /// `flightdeck watch | head -1` on a quiet board. A closed pipe is not a failure.
     pub(super) fn end_with_reader() {
         std::thread::spawn(|| {
             let stdout = io::stdout();
-            // No event is asked for: an error and a hangup are always reported.
+            // No event is requested, because errors and hangups are always reported.
             let mut pipe = [PollFd::new(&stdout, PollFlags::empty())];
             while let Ok(0) | Err(Errno::INTR) = poll(&mut pipe, None) {}
             if pipe[0].revents().intersects(PollFlags::ERR | PollFlags::HUP) {
@@ -66,12 +66,12 @@ impl Out {
 
     /// Prints an error with its causes on standard error.
     pub(super) fn error(error: &anyhow::Error) {
-        // If this fails too, the error cannot be shown.
+        // If standard error is gone too, the error cannot be shown.
         let _ = writeln!(io::stderr(), "flightdeck: {error:#}");
     }
 
     pub(super) fn note(text: &str) {
-        // Without standard error the note is lost; the command itself goes on.
+        // Without standard error the note is lost, and the command continues.
         let _ = writeln!(io::stderr(), "{text}");
     }
 

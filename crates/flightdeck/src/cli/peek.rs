@@ -11,7 +11,7 @@ use crate::paths::Paths;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct PeekArgs {
-    /// The start of its id, its seat, its pid, or `next` for the session that needs you most
+    /// The session: the start of its id, its seat or its pid, or `next` for the session that needs you most
     session: String,
     /// Print JSON
     #[arg(long)]

@@ -68,7 +68,7 @@ struct ReplayLine {
     rest: Map<String, Value>,
 }
 
-/// A value of another type counts as absent: a payload may have a field of that name.
+/// Reads a number. A value of another type counts as absent, because a payload may have a field of that name.
 fn number<'de, D: Deserializer<'de>>(d: D) -> Result<Option<i64>, D::Error> {
     Ok(Value::deserialize(d)?.as_i64())
 }

@@ -17,7 +17,8 @@ use crate::client::BlockingClient;
 use crate::frame::FRAME_BYTES_MAX;
 use crate::paths::Paths;
 
-/// A client that starts fresh instead of compacting is held this long; the daemon ends it. Only a daemon that has just answered is waited for.
+/// Longest wait for the reply if the client may be restarted instead of compacting. The daemon ends the hold earlier. Before this wait, the
+/// daemon must have answered one call, so a daemon that is stuck is not waited for this long.
 const RESTART_WITHIN: Duration = RESTART_HOLD_MAX.saturating_add(Duration::from_millis(500));
 
 #[derive(Debug, clap::Args)]
@@ -58,8 +59,8 @@ pub(super) fn run(args: &RpcArgs, paths: &Paths, out: &mut Out) -> anyhow::Resul
     Ok(0)
 }
 
-/// The reply to a command of `hooks.*`. `None` if there is none in time: a client of Claude Code waits for it, so the agent goes on. Only
-/// arguments that the daemon does not understand are an error.
+/// The reply to a command of `hooks.*`. `None` if no reply arrives in time: Claude Code waits for this command, so the agent must go on. The
+/// only error is arguments that the daemon does not understand.
 fn hook(
     command: &str,
     arguments: &Value,

@@ -10,7 +10,7 @@ const SEAT_CHARS_MAX: usize = 64;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct RunArgs {
-    /// Name of the seat: efforts that were started for this seat apply, and no others
+    /// Name of the seat: only efforts that were started for this seat apply
     #[arg(long, value_parser = seat_name)]
     seat: Option<String>,
     /// Restarts in a row without five minutes of work in between; after that Claude Code compacts its context itself

@@ -9,6 +9,7 @@ use flightdeck_core::text::one_line;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::amounts::Cost;
 use flightdeck_core::view::card::Card;
+use flightdeck_core::view::sub_agents::SubAgentCard;
 use flightdeck_core::view::timeline::TimelineEvent;
 use flightdeck_protocol::sessions::{GetSession, ListEvents};
 
@@ -19,14 +20,14 @@ use crate::client::BlockingClient;
 use crate::clock;
 use crate::paths::Paths;
 
-/// Greater than any number in the log; the log counts in `i64`.
+/// Larger than the `seq` of any event, because the log counts in `i64`.
 const LAST_SEQ: u64 = i64::MAX as u64;
 /// Longest message of an answer in the list of events.
 const MESSAGE_CHARS_MAX: usize = 200;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ShowArgs {
-    /// The start of its id, its seat, its pid, or `next` for the session that needs you most
+    /// The session: the start of its id, its seat or its pid, or `next` for the session that needs you most
     id: String,
     /// Print JSON
     #[arg(long)]
@@ -111,14 +112,7 @@ pub(super) fn lines(out: &Out, card: &Card, now: Timestamp) -> String {
     line("mode", card.permission_mode.clone());
     line("duration", Some(draw::duration(card.ended_at.unwrap_or(now) - card.started_at)));
     line("turn", (card.turn_count > 0).then(|| card.turn_count.to_string()));
-    line(
-        "parked",
-        card.parked.map(|parked| {
-            parked.until.map_or("until its next event".to_owned(), |until| {
-                format!("until {}", draw::date_and_time(until))
-            })
-        }),
-    );
+    line("parked", parked(card));
     line("seat", card.seat.name.clone().map(String::from));
     line("pane", card.seat.pane.clone());
     line("pid", card.seat.pid.map(|p| p.to_string()));
@@ -127,13 +121,24 @@ pub(super) fn lines(out: &Out, card: &Card, now: Timestamp) -> String {
     }
     line("todos", todos(card));
     for agent in &card.sub_agents {
-        let label = agent.label.strip_prefix(agent.agent_type.as_str()).unwrap_or(&agent.label).trim_start();
-        let about = agent.description.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
-        line("agent", Some(format!("{} {label}{about}", agent.agent_type)));
+        line("agent", Some(subagent(agent)));
     }
     line("failed", card.last_failure.as_ref().map(|failure| failed(card, failure)));
     line("id", Some(card.id.to_string()));
     text
+}
+
+/// `until 2026-11-19 08:00:00`, or `until its next event`. `None` if the session is not parked.
+fn parked(card: &Card) -> Option<String> {
+    let until = card.parked?.until.map(draw::date_and_time);
+    Some(format!("until {}", until.as_deref().unwrap_or("its next event")))
+}
+
+/// `Explore Searching (the cart)`
+fn subagent(agent: &SubAgentCard) -> String {
+    let label = agent.label.strip_prefix(agent.agent_type.as_str()).unwrap_or(&agent.label).trim_start();
+    let about = agent.description.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
+    format!("{} {label}{about}", agent.agent_type)
 }
 
 /// `build-2, unreachable since 14:05`

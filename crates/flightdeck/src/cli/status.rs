@@ -43,7 +43,7 @@ pub(super) fn run(args: &StatusArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     Ok(u8::from(status.health.status != HealthStatus::Ok))
 }
 
-/// Without a daemon, the settings are read here: a daemon would not start with a broken file.
+/// Adds what is wrong with the settings to the error that no daemon runs: a daemon would not start with a broken file.
 fn with_broken_config(error: ClientError, paths: &Paths) -> anyhow::Error {
     match Config::read(&paths.config) {
         Ok(_) => error.into(),

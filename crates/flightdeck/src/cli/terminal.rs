@@ -15,7 +15,7 @@ use crate::paths::Paths;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct SendArgs {
-    /// The start of its id, its seat, its pid, or `next` for the session that needs you most
+    /// The session: the start of its id, its seat or its pid, or `next` for the session that needs you most
     session: String,
     /// The prompt; `-` reads it from standard input
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
@@ -67,7 +67,7 @@ impl From<DraftArg> for Draft {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct FocusArgs {
-    /// The start of its id, its seat, its pid, or `next` for the session that needs you most
+    /// The session: the start of its id, its seat or its pid, or `next` for the session that needs you most
     session: String,
     /// Print JSON
     #[arg(long)]
@@ -76,7 +76,7 @@ pub(super) struct FocusArgs {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct InterruptArgs {
-    /// The start of its id, its seat, its pid, or `next` for the session that needs you most
+    /// The session: the start of its id, its seat or its pid, or `next` for the session that needs you most
     session: String,
     /// Do not ask for confirmation
     #[arg(long, short)]
@@ -108,7 +108,7 @@ pub(super) fn send(args: &SendArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
             }
             Err(refusal) => refusal,
         };
-        // Each question is asked once: the next request has its answer.
+        // No question is asked twice, because the next request contains its answer.
         let next = if interactive { choose_and_change(&request, &refusal)? } else { Choice::NotOffered };
         match next {
             Choice::Again(changed) => request = changed,
@@ -160,7 +160,7 @@ fn try_call<R: SocketCommand>(
     }
 }
 
-/// What to add to the command line. After the text it would be part of the text.
+/// What to add to the command line. It must come before the text, because after it it would be part of the text.
 fn hint(refusal: &ErrorReply) -> Option<&'static str> {
     let details = TerminalRefusal::read(refusal)?;
     match details.error {

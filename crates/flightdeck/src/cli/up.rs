@@ -8,7 +8,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::out::Out;
 use crate::config::Config;
-use crate::daemon::{self, DaemonOptions, Running};
+use crate::daemon::{self, DaemonOptions, RunningDaemon};
 use crate::log;
 use crate::paths::Paths;
 use crate::process;
@@ -84,7 +84,7 @@ async fn serve(options: DaemonOptions, open: bool, out: &mut Out) -> anyhow::Res
         open_in_browser(&running.url);
     }
     let failure = match announced {
-        // The hooks are registered by now, so the daemon stops normally and removes them.
+        // The hooks are registered by now. The daemon stops as usual, which removes them.
         Err(error) => Some(anyhow::Error::new(error).context("cannot print the address of the board")),
         Ok(()) => tokio::select! {
             _ = interrupt.recv() => None,
@@ -107,7 +107,7 @@ async fn serve(options: DaemonOptions, open: bool, out: &mut Out) -> anyhow::Res
     }
 }
 
-fn announce(running: &Running, has_token: bool, out: &mut Out) -> std::io::Result<()> {
+fn announce(running: &RunningDaemon, has_token: bool, out: &mut Out) -> std::io::Result<()> {
     for note in &running.notes {
         Out::note(note);
     }

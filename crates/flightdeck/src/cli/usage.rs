@@ -58,7 +58,7 @@ pub(super) fn run(args: &UsageArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
         Ok(mut client) if !args.no_daemon => {
             let request = GetUsage { since: args.since.clone(), refresh: true, ..GetUsage::default() };
             let report = client.call(&request)?;
-            // The report is whole without them.
+            // The report of this machine is complete without the other hosts.
             let cards = if args.json { Vec::new() } else { all_cards(&mut client).unwrap_or_default() };
             (report, other_hosts(cards))
         }
@@ -80,7 +80,7 @@ pub(super) fn run(args: &UsageArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
     Ok(0)
 }
 
-/// What the sessions of one other host used, each as a whole: their days are known only on that host.
+/// The usage of whole sessions of one other host. How it is spread over days is known only on that host.
 #[derive(Debug, Default)]
 struct HostUsage {
     usd_micros: u64,
@@ -139,6 +139,23 @@ fn projects() -> anyhow::Result<PathBuf> {
 }
 
 fn draw(args: &UsageArgs, report: &Report, out: &mut Out) -> anyhow::Result<()> {
+    draw_tables(args, report, out)?;
+    draw_total(report, out)?;
+    if let Some(limits) = report.rate_limits {
+        let limits = [("5 h", limits.five_hour), ("week", limits.seven_day)];
+        let known = limits.iter().filter_map(|(name, limit)| Some(format!("{name} {}", used(&(*limit)?))));
+        writeln!(out, "rate limits: {}", known.collect::<Vec<_>>().join(", "))?;
+    }
+    if let Some(indexing) = &report.indexing
+        && indexing.files_left > 0
+    {
+        let paused = if indexing.paused { ", paused" } else { "" };
+        writeln!(out, "still reading history: {} transcripts left{paused}", indexing.files_left)?;
+    }
+    Ok(())
+}
+
+fn draw_tables(args: &UsageArgs, report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let wanted = |table: &str| args.by.as_deref().is_none_or(|by| by == table);
     for (name, title, groups) in [
         ("day", "By day", &report.by_day),
@@ -154,6 +171,10 @@ fn draw(args: &UsageArgs, report: &Report, out: &mut Out) -> anyhow::Result<()> 
             table(title, groups.iter().skip(skip).take(most), groups.len(), out)?;
         }
     }
+    Ok(())
+}
+
+fn draw_total(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let total = &report.total;
     let line = format!("Total {}   today {}", money(total), money(&report.today));
     writeln!(out, "{}", paint(out, "1", &line))?;
@@ -167,19 +188,7 @@ fn draw(args: &UsageArgs, report: &Report, out: &mut Out) -> anyhow::Result<()> 
     if !total.unpriced_models.is_empty() {
         writeln!(out, "price unknown, so not in the sums: {}", total.unpriced_models.join(", "))?;
     }
-    writeln!(out, "{}", paint(out, "2", &format!("prices: {}", report.prices)))?;
-    if let Some(limits) = report.rate_limits {
-        let limits = [("5 h", limits.five_hour), ("week", limits.seven_day)];
-        let known = limits.iter().filter_map(|(name, limit)| Some(format!("{name} {}", used(&(*limit)?))));
-        writeln!(out, "rate limits: {}", known.collect::<Vec<_>>().join(", "))?;
-    }
-    if let Some(indexing) = &report.indexing
-        && indexing.files_left > 0
-    {
-        let paused = if indexing.paused { ", paused" } else { "" };
-        writeln!(out, "still reading history: {} transcripts left{paused}", indexing.files_left)?;
-    }
-    Ok(())
+    Ok(writeln!(out, "{}", paint(out, "2", &format!("prices: {}", report.prices)))?)
 }
 
 /// `42 % until 18:30`.

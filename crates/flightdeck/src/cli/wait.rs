@@ -28,7 +28,7 @@ const CHANGES_WAITING_MAX: usize = 256;
     after_help = "Exit codes: 0 reached, 1 failure (also if the session ended instead), 2 usage, 3 timed out."
 )]
 pub(super) struct WaitArgs {
-    /// The start of its id, its seat, its pid, or `next` for the session that needs you most
+    /// The session: the start of its id, its seat or its pid, or `next` for the session that needs you most
     session: String,
     /// What to wait for
     #[arg(long, value_enum)]
@@ -43,11 +43,11 @@ pub(super) struct WaitArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Until {
-    /// It waits for the next prompt
+    /// The session waits for the next prompt
     Idle,
-    /// It is in Needs You: it waits for an answer or for the next prompt
+    /// The session is in Needs You: it waits for an answer or for the next prompt
     NeedsYou,
-    /// The session is over
+    /// The session has ended
     Ended,
 }
 
@@ -56,7 +56,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
-/// How a session stands to what is waited for.
+/// Whether a session has reached the state that is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Progress {
     Reached,
@@ -85,7 +85,7 @@ pub(super) fn run(args: &WaitArgs, paths: &Paths, out: &mut Out) -> anyhow::Resu
     let deadline = args.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let mut client = BlockingClient::connect(paths)?;
     let id = find_session(&mut client, &args.session)?;
-    // A session that has left the board is on no snapshot.
+    // No snapshot contains a session that has left the board.
     let last = client.call(&GetSession { session_id: id.clone() })?;
     if let Some(code) = result(&last, args, out)? {
         return Ok(code);
@@ -123,7 +123,7 @@ fn result(card: &Card, args: &WaitArgs, out: &mut Out) -> anyhow::Result<Option<
     }
 }
 
-/// Reads the changes in a thread of its own, so that the wait for them can end. The thread ends with the process.
+/// Reads the changes in a thread of its own, so that waiting for a change can time out. The thread ends with the process.
 fn changes_of(paths: Paths) -> Receiver<LiveChange> {
     let (sender, changes) = mpsc::sync_channel(CHANGES_WAITING_MAX);
     std::thread::spawn(move || {

@@ -38,8 +38,8 @@ impl WaitCounts {
         others.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}"))
     }
 
-    /// `24 · 7 idle`, after the heading of those that need the person.
+    /// `24 + 1 failed + 7 idle`, for the heading of the sessions that wait: 24 need the person, and 8 more wait.
     pub(super) fn after_heading(&self) -> String {
-        std::iter::once(self.need.to_string()).chain(self.others()).collect::<Vec<_>>().join(" · ")
+        std::iter::once(self.need.to_string()).chain(self.others()).collect::<Vec<_>>().join(" + ")
     }
 }

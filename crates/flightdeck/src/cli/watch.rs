@@ -71,11 +71,7 @@ async fn follow(
     let mut suspend = signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut shown = Vec::new();
-    let mut drawn_at = Instant::now();
-    let mut due = false;
-    // The first change is the snapshot; before it there is nothing to draw.
-    let mut begun = false;
+    let mut redraw = Redraw::new();
     let mut screen = WatchScreen::enter(out)?;
     loop {
         tokio::select! {
@@ -88,37 +84,66 @@ async fn follow(
                 drop(screen);
                 kill_process(getpid(), Signal::STOP)?;
                 screen = WatchScreen::enter(out)?;
-                shown.clear();
-                due = begun;
+                redraw.all_lines();
             }
-            () = sleep_until(drawn_at + REDRAW_EVERY), if due => {
-                let height = out.measure();
-                let frame = frame(out, draw(out), height);
-                if frame != shown {
-                    show(out, &frame)?;
-                    shown = frame;
-                }
-                (due, drawn_at) = (false, Instant::now());
-            }
+            () = sleep_until(redraw.drawn_at + REDRAW_EVERY), if redraw.is_due => redraw.draw(out, &mut draw)?,
             frame = received.recv() => {
                 let Some(frame) = frame else { anyhow::bail!("the daemon stopped") };
                 apply(frame?.change);
-                if !begun {
-                    (begun, drawn_at) = (true, Instant::now() - REDRAW_EVERY);
-                }
-                due = true;
+                redraw.board_changed();
             }
-            _ = resized.recv() => {
-                // The terminal has rearranged the old lines, so all lines are drawn again.
-                shown.clear();
-                due = begun;
-            }
-            _ = tick.tick() => due = begun,
+            // The terminal has rearranged the old lines.
+            _ = resized.recv() => redraw.all_lines(),
+            _ = tick.tick() => redraw.if_begun(),
         }
     }
 }
 
-/// The first rows, as many as the terminal has. If rows are left out, the last line says how many sessions that are.
+/// What is on the screen, and whether it must be drawn again.
+struct Redraw {
+    shown: Vec<String>,
+    drawn_at: Instant,
+    is_due: bool,
+    /// The snapshot, which is the first change, has arrived. Before it there is nothing to draw.
+    has_begun: bool,
+}
+
+impl Redraw {
+    fn new() -> Self {
+        Self { shown: Vec::new(), drawn_at: Instant::now(), is_due: false, has_begun: false }
+    }
+
+    /// The first board is drawn at once, later changes at most once in [`REDRAW_EVERY`].
+    fn board_changed(&mut self) {
+        if !self.has_begun {
+            (self.has_begun, self.drawn_at) = (true, Instant::now() - REDRAW_EVERY);
+        }
+        self.is_due = true;
+    }
+
+    fn if_begun(&mut self) {
+        self.is_due = self.has_begun;
+    }
+
+    /// Makes the next frame draw every line, even those that have not changed.
+    fn all_lines(&mut self) {
+        self.shown.clear();
+        self.if_begun();
+    }
+
+    fn draw(&mut self, out: &mut Out, rows: &mut impl FnMut(&Out) -> Vec<TableRow>) -> io::Result<()> {
+        let height = out.measure();
+        let frame = frame(out, rows(out), height);
+        if frame != self.shown {
+            show(out, &frame)?;
+            self.shown = frame;
+        }
+        (self.is_due, self.drawn_at) = (false, Instant::now());
+        Ok(())
+    }
+}
+
+/// As many rows as the terminal has, from the top. If rows are left out, the last line says how many sessions they are.
 fn frame(out: &Out, rows: Vec<TableRow>, height: usize) -> Vec<String> {
     let sessions = |rows: &[TableRow]| rows.iter().filter(|row| row.is_session).count();
     let all = sessions(&rows);

@@ -32,7 +32,7 @@ struct SettingsState {
     problem: Option<String>,
 }
 
-/// Tells one version of the file from another.
+/// Identifies one version of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileVersion {
     inode: u64,
@@ -49,7 +49,7 @@ impl FileVersion {
 }
 
 impl LiveConfig {
-    /// `config` is what the file says now.
+    /// `config` is what the file contains now.
     pub fn new(path: &Path, config: Config) -> Self {
         let current = Arc::new(config);
         let state = SettingsState {
@@ -147,7 +147,7 @@ struct FixedSetting {
 /// The name of this machine among other hosts.
 pub const HOST_NAME_SETTING: &str = "hosts.name";
 
-const FIXED: [FixedSetting; 5] = [
+const FIXED_SETTINGS: [FixedSetting; 5] = [
     FixedSetting {
         name: "port",
         reason: "the daemon listens where it was started",
@@ -176,13 +176,13 @@ const FIXED: [FixedSetting; 5] = [
 ];
 
 fn needs_restart(old: &Config, new: &Config) -> Vec<String> {
-    let changed = FIXED.iter().filter(|setting| (setting.differs)(old, new));
+    let changed = FIXED_SETTINGS.iter().filter(|setting| (setting.differs)(old, new));
     changed.map(|setting| setting.name.to_owned()).collect()
 }
 
 /// Why a setting applies only after a restart. `None` for a setting that a newer daemon names.
 pub fn restart_reason(name: &str) -> Option<&'static str> {
-    FIXED.iter().find(|setting| setting.name == name).map(|setting| setting.reason)
+    FIXED_SETTINGS.iter().find(|setting| setting.name == name).map(|setting| setting.reason)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Applies changed settings while the daemon runs. What cannot change then is named by `flightdeck status`.
+//! Applies changed settings while the daemon runs. `flightdeck status` names the settings that need a restart.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::engine::Refolded;
 use crate::transport::gate::Gate;
 
-/// How often the file is looked at.
+/// How often the file is checked.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long until settings that could not be applied are tried again: a full disk stays full for a while.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
@@ -24,19 +24,19 @@ pub struct LiveSettings {
 }
 
 impl LiveSettings {
-    /// The parts have the settings that `app` was started with.
+    /// Starts from the settings that `app` was started with.
     pub fn new(app: App, gate: Arc<Gate>) -> Self {
         let applied = app.config.started_with();
         Self { app, gate, applied }
     }
 
-    /// Looks at the file until the daemon stops.
+    /// Checks the file until the daemon stops.
     pub async fn watch(mut self) {
         loop {
             let wait = match self.apply_changes().await {
                 Ok(()) => LOOK_EVERY,
                 Err(error) => {
-                    tracing::warn!("changed settings could not be applied and are tried again: {error:#}");
+                    tracing::warn!("could not apply changed settings; the daemon tries again: {error:#}");
                     RETRY_AFTER
                 }
             };

@@ -1,4 +1,4 @@
-//! The daemon from start to stop: `start.rs` opens its parts in order, [`Running::stop`] closes them in reverse.
+//! The daemon from start to stop: `start.rs` opens its parts in order, [`RunningDaemon::stop`] closes them in reverse.
 
 #[cfg(test)]
 mod fail_open_tests;
@@ -55,25 +55,25 @@ pub(crate) struct DaemonOptions {
     pub config_dir: Option<PathBuf>,
     pub binary: PathBuf,
     pub version: ClientVersion,
-    /// Show the sessions of the other hosts.
+    /// Whether to show the sessions of the other hosts.
     pub hub: bool,
 }
 
 /// A daemon that serves requests.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct RunningDaemon {
     pub url: String,
     pub engine: EngineHandle,
     /// Sentences that the person should read at the start.
     pub notes: Vec<String>,
-    /// Where the hooks are registered, if they are in order.
+    /// Where the hooks are registered, if the registration succeeded.
     pub registered: Option<String>,
     registrar: Arc<Registrar>,
     hooks: bool,
     paths: Paths,
     store: Store,
     server: JoinHandle<io::Result<()>>,
-    /// `None` once it ended by itself.
+    /// `None` after the engine ended by itself.
     engine_task: Option<JoinHandle<()>>,
     /// The tasks that read events and transcripts.
     readers: Vec<JoinHandle<()>>,
@@ -85,8 +85,8 @@ pub(crate) struct Running {
     _lock: fs::File,
 }
 
-impl Running {
-    /// Waits until the engine ends by itself, which only a bug of ours causes. The daemon then ends too: a dead one must not
+impl RunningDaemon {
+    /// Waits until the engine ends by itself, which only a bug of ours causes. The daemon then ends too, because without its engine it must not
     /// keep the socket.
     pub(crate) async fn broken(&mut self) -> anyhow::Error {
         match self.engine_task.as_mut() {
@@ -101,7 +101,7 @@ impl Running {
         }
     }
 
-    /// Removes the hooks first, so that no client calls a daemon that is closing. Returns what became of the hooks.
+    /// Stops the daemon. Removes the hooks first, so that no client calls a daemon that is closing. Returns a sentence about the hooks.
     pub(crate) async fn stop(self) -> Option<String> {
         let mut released = None;
         if self.hooks {
@@ -112,9 +112,9 @@ impl Running {
         if !self.registrar.is_simulated() {
             crate::app::hook_watch::report_now(&self.engine, &self.registrar, false).await;
         }
-        // Before the connections of held hooks break off, which would be recorded as refusals.
+        // Closes the holds before the connections of held hooks break, because a broken connection would be recorded as a refusal.
         self.holds.close();
-        // The socket may be missing: a path under /tmp may have been cleaned up.
+        // Removing the socket may fail if its path under /tmp was cleaned up.
         let _ = fs::remove_file(self.paths.socket());
         self.readers.iter().for_each(JoinHandle::abort);
         self.engine.stop().await;
@@ -122,7 +122,7 @@ impl Running {
             // A panic in the task was logged; the rest must still be closed.
             let _ = engine.await;
         }
-        // After the engine, which may still store a note, and before the store, which learns what was sent.
+        // Stops after the engine, which may still store a note, and before the store, which records what was sent.
         self.notifier.stop(self.notes_task).await;
         // Streams end with the engine; a download gets a moment to finish.
         let _ = self.shutdown.send(true);
@@ -132,7 +132,7 @@ impl Running {
         if let Err(error) = self.store.close().await {
             tracing::error!(%error, "the store did not close cleanly");
         }
-        // The file may be missing too; if it stays, the next start removes it.
+        // Removing the file may fail if it is missing. If it stays, the next start removes it.
         let _ = fs::remove_file(self.paths.daemon_file());
         tracing::info!("stopped");
         released

@@ -53,7 +53,7 @@ pub struct DaemonParts {
     pub url: String,
     pub heartbeat_every: Duration,
     pub hold_rules: HoldRules,
-    /// Whether the holds of the last daemon end at the start. Only a test that compares the fold alone leaves them open.
+    /// Whether the holds of the last daemon end at the start. Only a test that compares the fold alone keeps them open.
     pub ends_old_holds: bool,
     /// The person's settings, read again when the file changes.
     pub config: Arc<LiveConfig>,
@@ -74,7 +74,7 @@ pub struct StartedParts {
     /// How far the transcripts are read.
     pub history: Arc<History>,
     pub engine_task: JoinHandle<()>,
-    /// Sends notes once it runs.
+    /// Sends notes, once its `run` is started.
     pub dispatcher: Dispatcher,
 }
 
@@ -94,7 +94,7 @@ impl DaemonParts {
             heartbeat_every: HEARTBEAT_EVERY,
             hold_rules: HoldRules::new(Config::default().hold_seconds()),
             ends_old_holds: true,
-            // The caller has no file.
+            // A daemon without configuration has no config.toml.
             config: Arc::new(LiveConfig::new(Path::new(""), Config::default())),
             terminals: Terminals::default(),
             files: Arc::new(FilesOnDisk),
@@ -176,7 +176,7 @@ impl DaemonParts {
             took_ms = started.elapsed().as_millis() as u64,
             "the fleet is restored"
         );
-        // Only for reports on health: an event that cannot be read counts as none.
+        // This time is only used in health reports. An event that cannot be read counts as none.
         if let Ok(Some(last)) = self.store.event(self.store.last_seq().await?).await {
             self.health.metrics.heard_at(last.received_at);
         }
@@ -184,7 +184,7 @@ impl DaemonParts {
     }
 }
 
-/// The hook was held by the last daemon: only the terminal can answer the ask now.
+/// The record that ends a hold of the last daemon: from now on only the terminal can answer the ask.
 fn released((session, ask): (&Session, &Ask)) -> Record {
     hold_ended_record(&session.id, &ask.id, HoldEnd::Released, clock::fresh_id())
 }
@@ -193,7 +193,7 @@ async fn append_released(engine: &EngineHandle, released: Vec<Record>) {
     if !released.is_empty()
         && let Err(error) = engine.append(released).await
     {
-        // The disk is full, perhaps. A board with asks that cannot be answered is better than no board.
+        // The disk may be full. A board whose asks cannot be answered is better than no board.
         tracing::error!(%error, "could not append the end of holds of the last daemon; their asks stay open");
     }
 }

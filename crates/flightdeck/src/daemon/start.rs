@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-use super::{DaemonOptions, DaemonParts, LiveSettings, Running, StartedParts, home, listen};
+use super::{DaemonOptions, DaemonParts, LiveSettings, RunningDaemon, StartedParts, home, listen};
 use crate::app::App;
 use crate::app::hook_watch;
 use crate::app::registration::{Registered, Registrar};
@@ -27,9 +27,9 @@ use crate::transport::connections::{Bounded, CONNECTIONS_MAX};
 use crate::transport::gate::Gate;
 use crate::transport::{http, socket};
 
-pub(crate) async fn start(options: DaemonOptions) -> anyhow::Result<Running> {
+pub(crate) async fn start(options: DaemonOptions) -> anyhow::Result<RunningDaemon> {
     let DaemonOptions { paths, config, .. } = &options;
-    let lock = take_home(paths, options.simulated)?;
+    let lock = lock_home(paths, options.simulated)?;
     let mut notes = Vec::new();
 
     let file = SettingsFile::new(&options.settings, &paths.backups());
@@ -76,7 +76,7 @@ pub(crate) async fn start(options: DaemonOptions) -> anyhow::Result<Running> {
         readers.push(tokio::spawn(for_efforts.match_tool_hooks_to_efforts()));
         readers.push(tokio::spawn(hook_watch::watch(engine.clone(), Arc::clone(&registrar))));
     }
-    Ok(Running {
+    Ok(RunningDaemon {
         url,
         engine,
         notes,
@@ -97,10 +97,10 @@ pub(crate) async fn start(options: DaemonOptions) -> anyhow::Result<Running> {
 }
 
 /// Makes the folders of the home and locks the home for this daemon.
-fn take_home(paths: &Paths, simulated: bool) -> anyhow::Result<File> {
+fn lock_home(paths: &Paths, simulated: bool) -> anyhow::Result<File> {
     home::raise_file_limit();
     home::make_private(&paths.home)?;
-    // Before anything else is touched: a daemon that already runs for this home uses it.
+    // Comes before everything else, because another daemon may run for this home and use its files.
     let lock = home::lock(paths)?;
     home::make_folders(paths)?;
     if simulated {
@@ -132,11 +132,11 @@ async fn start_ingest(
     drain::drain(&sink, &spool).await;
     let hooks_in = home::bind_socket(&options.paths)?;
     drain::drain(&sink, &spool).await;
-    // After the spool, whose events were not missed, and before the registry says what became of the sessions.
+    // Comes after the spool, because its events were not missed, and before the registry reports what happened to the sessions.
     if !options.simulated {
         hook_watch::report_at_start(&app.engine, &app.registrar).await;
     }
-    // Only now: the spool may hold a session that began and died while no daemon ran.
+    // Comes last, because the spool may contain a session that began and ended while no daemon ran.
     let restored = app.engine.occupants().await?;
     let mut readers = vec![
         tokio::spawn(socket::serve(hooks_in, app.clone())),
@@ -206,14 +206,16 @@ async fn serve(
 
 async fn register(registrar: &Arc<Registrar>, notes: &mut Vec<String>) -> Option<String> {
     let registrar = Arc::clone(registrar);
-    let done = tokio::task::spawn_blocking(move || (registrar.register(), registrar.doubled())).await;
+    let done =
+        tokio::task::spawn_blocking(move || (registrar.register(), registrar.notes_about_earlier_tools()))
+            .await;
     let done = done.map(|(registered, doubled)| {
         doubled.iter().for_each(|note| tracing::warn!("{note}"));
         notes.extend(doubled);
         registered
     });
     let problem = match done {
-        Ok(Ok(Registered::Well(sentence))) => return Some(sentence),
+        Ok(Ok(Registered::InOrder(sentence))) => return Some(sentence),
         Ok(Ok(Registered::Drifted(note))) => {
             tracing::warn!("{note}");
             notes.push(note);

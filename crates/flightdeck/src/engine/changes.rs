@@ -161,7 +161,7 @@ impl ChangeFeed {
     }
 
     /// Sends an ask as a change of its own, for viewers that wait only for asks. The card of its session contains the ask too.
-    pub fn ask(&mut self, event: ChangeName, ask: &AskCard) {
+    pub fn send_ask(&mut self, event: ChangeName, ask: &AskCard) {
         match serde_json::to_vec(ask) {
             Ok(json) => drop(self.push(event, (&ask.session_id).into(), &[b"{\"ask\":", &json, b"}"])),
             Err(error) => {
@@ -171,7 +171,7 @@ impl ChangeFeed {
     }
 
     /// For viewers that follow assignments. The session's card carries a part of it as well.
-    pub fn assignment(&mut self, assignment: &AssignmentCard) {
+    pub fn send_assignment(&mut self, assignment: &AssignmentCard) {
         match serde_json::to_vec(assignment) {
             Ok(json) => drop(self.push(
                 ChangeName::AssignmentUpdated,
@@ -185,7 +185,7 @@ impl ChangeFeed {
     }
 
     /// For viewers that follow efforts. The cards of its sessions carry a part of it as well.
-    pub fn effort(&mut self, effort: &EffortCard) {
+    pub fn send_effort(&mut self, effort: &EffortCard) {
         match serde_json::to_vec(effort) {
             Ok(json) => {
                 let subject = Subject::Effort(effort.id.clone());

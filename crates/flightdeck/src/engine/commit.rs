@@ -19,13 +19,13 @@ use super::refold::TakeOverReply;
 use super::{AckSender, BATCH_INPUTS_MAX, EffortChangeReply, Engine, Input, NotStored, Refolded};
 use crate::store::{Appended, Pending, StoreError};
 
-/// One batch of inputs, sorted by what has to be done with them.
+/// One batch of inputs, sorted by how they are handled.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) events: Events,
     pub(super) enriched: Vec<(SessionId, Box<Summary>)>,
     pub(super) host_terms: Vec<(HostId, HostTerms)>,
-    /// Stored only if they are news, which depends on the events before them.
+    /// Stored only if they say something that the fleet does not know after the events before them.
     pub(super) lines: Vec<(Record, AckSender)>,
     /// Changes of efforts. Whether one is possible depends on the events before it.
     pub(super) effort_changes: Vec<(Vec<Record>, EffortChangeReply)>,
@@ -35,7 +35,7 @@ pub(super) struct Batch {
     pub(super) queries: Vec<Input>,
 }
 
-/// Records, and for each sender how many of them are its own.
+/// Records of several senders, and how many of them each sender sent.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     records: Vec<Record>,
@@ -76,7 +76,7 @@ impl Events {
 }
 
 /// A batch that was sent to the store and is not committed yet.
-struct UnderWay {
+struct BatchInFlight {
     records: Arc<Vec<Record>>,
     waiting: Vec<(usize, AckSender)>,
     pending: Pending,
@@ -87,7 +87,7 @@ impl Engine {
     /// the events before them are applied. Returns the batch whose other inputs have to be handled next.
     pub(super) async fn commit_all(&mut self, inputs: &mut Vec<Input>, mut batch: Batch) -> Batch {
         let mut under_way = self.send_off(std::mem::take(&mut batch.events)).await;
-        while let Some(UnderWay { records, waiting, pending }) = under_way.take() {
+        while let Some(BatchInFlight { records, waiting, pending }) = under_way.take() {
             let appended = self.reply_to_senders(&records, waiting, pending.committed().await);
             // If no input is waiting, the acknowledged sender may answer its client before the event is applied.
             if self.inputs.is_empty() {
@@ -107,7 +107,7 @@ impl Engine {
     }
 
     pub(super) async fn commit(&mut self, events: Events) {
-        if let Some(UnderWay { records, waiting, pending }) = self.send_off(events).await {
+        if let Some(BatchInFlight { records, waiting, pending }) = self.send_off(events).await {
             let appended = self.reply_to_senders(&records, waiting, pending.committed().await);
             self.apply_stored(&records, appended).await;
             self.stamped = Timestamp::default();
@@ -123,7 +123,7 @@ impl Engine {
     }
 
     /// Stamps the events and hands them to the store.
-    async fn send_off(&mut self, Events { mut records, waiting }: Events) -> Option<UnderWay> {
+    async fn send_off(&mut self, Events { mut records, waiting }: Events) -> Option<BatchInFlight> {
         if waiting.is_empty() {
             return None;
         }
@@ -141,7 +141,7 @@ impl Engine {
         self.stamped = last;
         let records = Arc::new(records);
         let pending = self.store.send_append(Arc::clone(&records)).await;
-        Some(UnderWay { records, waiting, pending })
+        Some(BatchInFlight { records, waiting, pending })
     }
 
     /// Replies to the senders: their events are durable, or nothing happened.
@@ -184,7 +184,7 @@ impl Engine {
         self.report_and_tidy();
     }
 
-    /// A resend was acknowledged and is not applied again.
+    /// Applies the stored events. A resent event was acknowledged but is not applied again.
     fn apply(&mut self, records: &[Record], appended: &[Appended]) -> Vec<CausedEffect> {
         let mut effects = Vec::new();
         let mut touched = BTreeSet::new();
@@ -192,7 +192,7 @@ impl Engine {
             let mut event = Event::from_record(record);
             event.seq = place.seq;
             effects.extend(effects::apply(&mut self.fleet, &event));
-            // The event was late or in print mode, so it opened no ask, and its hook would wait in vain.
+            // A late event or one in print mode opens no ask. Its hook would wait for an answer that cannot come, so it is released.
             let ask_id = AskId::from(event.id.to_string());
             if event.envelope.hold_ms.is_some() && self.fleet.find_ask(&ask_id).is_none() {
                 self.holds.release(&ask_id);

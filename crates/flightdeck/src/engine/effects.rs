@@ -45,7 +45,7 @@ pub(super) fn tick(fleet: &mut Fleet, now: Timestamp) -> impl Iterator<Item = Ca
 
 /// The effects of one batch, by what they concern. A session that changed several times is in here once.
 #[derive(Debug, Default)]
-struct Sorted {
+struct SortedEffects {
     changed: BTreeSet<SessionId>,
     completed: Vec<SessionId>,
     asks: Vec<(ChangeName, Box<AskCard>)>,
@@ -60,17 +60,17 @@ impl Engine {
         self.notify_viewers(&mut sorted);
         let settings = self.fleet.settings();
         self.outbox
-            .add(sorted.forgotten.iter().filter_map(|(seq, s)| outbox::past_session(*seq, s, settings)));
+            .add(sorted.forgotten.iter().filter_map(|(seq, s)| outbox::past_session_row(*seq, s, settings)));
         sorted.notes.iter().for_each(|(seq, note)| self.outbox.add_note(*seq, note));
         self.outbox.flush_if_due(&self.store).await;
     }
 
     /// Sorts the effects. Effects on a process or a held hook are carried out at once.
-    fn sort(&mut self, effects: impl IntoIterator<Item = CausedEffect>) -> Sorted {
-        let mut sorted = Sorted::default();
+    fn sort(&mut self, effects: impl IntoIterator<Item = CausedEffect>) -> SortedEffects {
+        let mut sorted = SortedEffects::default();
         for CausedEffect { seq, effect } in effects {
             let row = outbox::final_assignment(&effect);
-            self.outbox.add(row.and_then(|row| outbox::assignment(seq, row)));
+            self.outbox.add(row.and_then(|row| outbox::assignment_row(seq, row)));
             match effect {
                 Effect::Discovered(id) | Effect::Changed(Subject::Session(id)) => {
                     sorted.changed.insert(id);
@@ -93,7 +93,7 @@ impl Engine {
                 Effect::AssignmentLeft(_) => {}
                 Effect::EffortChanged { id, numbers_only } => self.effort_changed(seq, id, numbers_only),
                 Effect::EffortMessage(id, message) => {
-                    self.outbox.add(outbox::effort_message(seq, &id, &message))
+                    self.outbox.add(outbox::effort_message_row(seq, &id, &message))
                 }
                 Effect::StepRefused(session, step) => log_refused(&session, &step),
                 Effect::Forgotten(session) => sorted.forgotten.push((seq, session)),
@@ -103,18 +103,18 @@ impl Engine {
         sorted
     }
 
-    fn notify_viewers(&mut self, sorted: &mut Sorted) {
+    fn notify_viewers(&mut self, sorted: &mut SortedEffects) {
         self.show_in_panes(sorted);
         self.unwritten.append(&mut sorted.changed);
         if self.watched || !sorted.completed.is_empty() {
             self.write_changed_cards();
         }
         for (event, ask) in &sorted.asks {
-            self.changes.ask(*event, ask);
+            self.changes.send_ask(*event, ask);
         }
         let (now, host) = (self.fleet.now(), self.fleet.settings().host.as_deref());
         for changed in &sorted.assignments {
-            self.changes.assignment(&AssignmentCard::new(changed, now, host));
+            self.changes.send_assignment(&AssignmentCard::new(changed, now, host));
         }
         // An event of the same batch may have resumed the session: then its card stays.
         let fleet = &self.fleet;
@@ -128,7 +128,7 @@ impl Engine {
         }
     }
 
-    fn show_in_panes(&self, sorted: &Sorted) {
+    fn show_in_panes(&self, sorted: &SortedEffects) {
         if (sorted.changed.is_empty() && sorted.forgotten.is_empty()) || !self.panes.is_wanted() {
             return;
         }

@@ -18,7 +18,7 @@ impl Engine {
         for (records, reply) in changes {
             let mut events = records.iter().map(Event::from_record);
             if let Err(refused) = events.try_for_each(|event| self.fleet.check_effort_change(&event)) {
-                // The sender may have gone; then nothing has changed.
+                // The reply fails if the sender has disconnected. Nothing was changed for it.
                 let _ = reply.send(Ok(Err(refused)));
                 continue;
             }
@@ -29,14 +29,14 @@ impl Engine {
             let answer = match stored.await {
                 Ok(Ok(appended)) => Ok(Ok(appended.last().map_or(0, |a| a.seq))),
                 Ok(Err(error)) => Err(error),
-                Err(_) => Err(NotStored("the engine dropped it".to_owned())),
+                Err(_) => Err(NotStored("the engine stopped before it was stored".to_owned())),
             };
-            // The sender may have gone; the change is stored.
+            // The reply fails if the sender has disconnected. The change stays stored.
             let _ = reply.send(answer);
         }
     }
 
-    /// Notes on a hook how full the context of its session is. Only efforts ask for it.
+    /// Adds to a hook's record how full the context of its session is. Only efforts use this.
     pub(super) fn note_context(&self, record: &mut Record) {
         let session =
             record.session_id().filter(|_| record.source == Source::Hook).and_then(|id| self.fleet.get(id));
@@ -45,12 +45,12 @@ impl Engine {
             percent.map(|percent| (percent * 10.0).round().clamp(0.0, 1000.0) as u16);
     }
 
-    /// Tells hooks whether a verdict can be due at all.
+    /// Publishes how many efforts are active. Without one, no hook waits for a verdict.
     pub(super) fn report_efforts(&self) {
         self.efforts_active.store(self.fleet.active_efforts(), std::sync::atomic::Ordering::Release);
     }
 
-    /// An effort changed: viewers get it, and the store.
+    /// Sends a changed effort to the viewers and stores its row.
     pub(super) fn effort_changed(&mut self, seq: u64, id: EffortId, numbers_only: bool) {
         if numbers_only {
             self.unstored_efforts.insert(id);
@@ -58,22 +58,22 @@ impl Engine {
         }
         self.unstored_efforts.remove(&id);
         if let Some(effort) = self.fleet.effort(&id) {
-            self.outbox.add(outbox::effort(seq, effort));
-            self.changes.effort(&EffortCard::new(effort, Some(&self.fleet)));
+            self.outbox.add(outbox::effort_row(seq, effort));
+            self.changes.send_effort(&EffortCard::new(effort, Some(&self.fleet)));
         }
     }
 
-    /// Before a snapshot: with it, the events may go from which the numbers of efforts were counted.
+    /// Called before a snapshot: once it is written, retention may remove the events from which the numbers of efforts were counted.
     pub(super) fn store_numbers_of_efforts(&mut self) {
         let seq = self.fleet.last_seq();
         for id in std::mem::take(&mut self.unstored_efforts) {
-            let row = self.fleet.effort(&id).and_then(|effort| outbox::effort(seq, effort));
+            let row = self.fleet.effort(&id).and_then(|effort| outbox::effort_row(seq, effort));
             self.outbox.add(row);
         }
     }
 
-    /// The verdict on a hook. If it uses up a guard rule, or leaves the message of one for a later hook, that is stored first: no other call
-    /// can use the rule too, and no message is lost with the reply.
+    /// The verdict on a hook. If the verdict uses up a guard rule, or leaves its message for a later hook, this is stored before the reply: no
+    /// other call can then use the same rule, and the message is not lost if the reply is.
     pub(super) async fn judge(&mut self, question: &HookQuestion) -> Option<Judged> {
         let mut judged = self.fleet.judge(question)?;
         let record = judged.before_reply.take().and_then(|used| {
@@ -82,7 +82,7 @@ impl Engine {
         });
         if let Some(record) = record {
             let mut events = Events::default();
-            // No sender waits for the acknowledgement. If the store fails, the call continues all the same.
+            // The acknowledgement of this event is not waited for. If the store fails, the call continues all the same.
             events.push(vec![record], oneshot::channel().0);
             self.commit(events).await;
         }

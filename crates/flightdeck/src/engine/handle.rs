@@ -35,13 +35,13 @@ pub struct EngineHandle {
     pub(super) enriched: broadcast::Sender<SessionId>,
 }
 
-/// Sessions with new data from transcripts that are remembered for a task that follows them.
+/// Sessions with new transcript data that may wait for the task that follows them.
 pub(super) const ENRICHED_MAX: usize = 1024;
-/// Most records of a batch that are kept for a task that follows the log. An agent's events come one at a time, and of more events the
-/// log is read.
+/// Most records of a batch that are passed directly to the task that follows the log. An agent's events come one at a time. After a larger
+/// batch the task reads the log.
 const NEW_RECORDS_MAX: usize = 4;
 
-/// How far the log reaches, and the newest events of this machine.
+/// How far the log reaches, and the newest events of this machine, for tasks that follow the log.
 #[derive(Clone, Debug, Default)]
 pub struct OwnAppends {
     pub log: OwnLog,
@@ -58,19 +58,19 @@ pub struct NewRecords {
     places: Box<[Appended]>,
 }
 
-/// How far the log reaches, and what of it is of this machine.
+/// How far the log reaches, and which part of it is of this machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OwnLog {
-    /// The place of the last event of this machine, or a later one at the start.
+    /// The `seq` of the last event of this machine. At the start it may be the `seq` of a later event.
     pub last: u64,
-    /// The place of the last event of any host.
+    /// The `seq` of the last event of any host.
     pub log_end: u64,
     /// Events of this machine that were appended since the start.
     pub appended: u64,
 }
 
 impl OwnAppends {
-    /// Notes a batch that was stored. Returns whether it has events of this machine: those of other hosts wake none of the tasks.
+    /// Notes a batch that was stored. Returns whether it has events of this machine. Events of other hosts alone wake no task.
     pub(super) fn note(&mut self, records: &Arc<Vec<Record>>, places: &[Appended]) -> bool {
         let before = self.log;
         for (record, place) in records.iter().zip(places).filter(|(_, place)| !place.duplicate) {
@@ -89,7 +89,7 @@ impl OwnAppends {
         has_own
     }
 
-    /// The events of this machine after that place, if they are all in the last batch.
+    /// The events of this machine after `seq`, if the last batch has all of them.
     pub fn records_after(&self, seq: u64) -> Option<Vec<Record>> {
         let newest = self.newest.as_ref().filter(|newest| newest.after <= seq && seq < self.log.last)?;
         let new = newest.records.iter().zip(&newest.places);
@@ -130,13 +130,13 @@ pub struct OpenAssignments {
 }
 
 impl EngineHandle {
-    /// For a test that takes the inputs itself.
+    /// A handle for a test that receives the inputs itself.
     #[cfg(test)]
     pub(crate) fn with_inputs(inputs: mpsc::Sender<Input>) -> Self {
         let own_log = watch::channel(OwnAppends::default()).1;
         Self { inputs, efforts_active: Arc::default(), own_log, enriched: broadcast::channel(1).0 }
     }
-    /// For a test that takes the inputs of this engine and passes them on.
+    /// A handle for a test that receives the inputs of this engine and passes them on.
     #[cfg(test)]
     pub(crate) fn redirected_to(&self, inputs: mpsc::Sender<Input>) -> Self {
         Self { inputs, ..self.clone() }
@@ -149,8 +149,8 @@ impl EngineHandle {
         let answer = self.ask(|reply| Input::Events { records, reply }).await;
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
     }
-    /// The result is empty if the fleet knew it already.
-    pub async fn append_if_news(&self, record: Record) -> Result<Vec<Appended>, NotStored> {
+    /// Appends the record unless the fleet already knows what it says. Then the result is empty.
+    pub async fn append_unless_known(&self, record: Record) -> Result<Vec<Appended>, NotStored> {
         let answer = self.ask(|reply| Input::IfNews { record: Box::new(record), reply }).await;
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
     }
@@ -158,7 +158,7 @@ impl EngineHandle {
     pub fn has_efforts(&self) -> bool {
         self.efforts_active.load(Ordering::Acquire) > 0
     }
-    /// Stores changes of efforts together if all are possible, and returns where in the log the last one is. They have been applied then.
+    /// Stores changes of efforts together, if all of them are possible, and returns the `seq` of the last one. They are applied then.
     pub async fn change_efforts(
         &self,
         records: Vec<Record>,
@@ -166,41 +166,41 @@ impl EngineHandle {
         let answer = self.ask(|reply| Input::EffortChanges { records, reply }).await;
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
     }
-    /// What a hook is answered; `None` if no effort applies. The event of the hook must have been acknowledged.
+    /// The verdict on a hook, or `None` if no effort applies. The event of the hook must have been acknowledged.
     pub async fn judge(&self, question: HookQuestion) -> Result<Option<Judged>, Stopped> {
         self.ask(|reply| Input::Judge { question: Box::new(question), reply }).await
     }
-    /// What `read` finds in the fleet, after all events that were acknowledged before.
+    /// Runs `read` on the fleet after all events that were acknowledged before, and returns its result.
     pub async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Fleet) -> T + Send + 'static,
     ) -> Result<T, Stopped> {
         let reader = |reply: oneshot::Sender<T>| {
-            // The sender may have gone; then the answer is dropped.
+            // The send fails if the caller has stopped waiting for the result.
             Input::Read(FleetQuery(Box::new(move |fleet| drop(reply.send(read(fleet))))))
         };
         self.ask(reader).await
     }
-    /// How far the log of this machine is, and its newest events. Receivers are notified of every append of an event of this machine.
+    /// How far the log reaches, and the newest events of this machine. Receivers are notified of each append with an event of this machine.
     pub fn own_log(&self) -> watch::Receiver<OwnAppends> {
         self.own_log.clone()
     }
-    /// The sessions that get new data from transcripts, from now on.
+    /// Follows the sessions that get new transcript data from now on.
     pub fn enriched(&self) -> broadcast::Receiver<SessionId> {
         self.enriched.subscribe()
     }
-    /// What is known about another host. Returns before the engine has taken it.
+    /// Sets what is known about another host. Returns before the engine has applied it.
     pub async fn set_host_terms(&self, host: HostId, terms: HostTerms) -> Result<(), Stopped> {
         self.inputs.send(Input::HostTerms { host, terms }).await.map_err(|_| Stopped)
     }
-    /// What was read of the transcripts of a session.
+    /// What was read from the transcripts of a session.
     pub async fn summary(&self, id: &SessionId) -> Result<Option<Box<Summary>>, Stopped> {
         self.ask(|reply| Input::Summary { id: id.clone(), reply }).await
     }
     pub async fn overview(&self) -> Result<Overview, Stopped> {
         self.ask(Input::Overview).await
     }
-    /// The board as it goes over the wire.
+    /// The board as the JSON that viewers get.
     pub async fn board(&self) -> Result<Bytes, Stopped> {
         self.ask(Input::Board).await
     }
@@ -213,25 +213,25 @@ impl EngineHandle {
     pub async fn seats(&self) -> Result<Vec<KnownSeatCard>, Stopped> {
         self.ask(Input::Seats).await
     }
-    /// With their messages.
+    /// The open assignments of the fleet, with their messages.
     pub async fn open_assignments(&self) -> Result<OpenAssignments, Stopped> {
         self.ask(Input::OpenAssignments).await
     }
     pub async fn explain(&self, id: &SessionId) -> Result<Option<Explanation>, Stopped> {
         self.ask(|reply| Input::Explain { id: id.clone(), reply }).await
     }
-    /// The states of all sessions since then, as they go over the wire.
+    /// The states of all sessions since then, as the JSON that viewers get.
     pub async fn history(&self, since: Timestamp) -> Result<Bytes, Stopped> {
         self.ask(|reply| Input::History { since, reply }).await
     }
     pub async fn subscribe(&self, from: SubscribeFrom) -> Result<Subscription, Stopped> {
         self.ask(|reply| Input::Subscribe { from, reply }).await
     }
-    /// Data for a card. Returns before the engine has taken it.
+    /// Puts transcript data on a card. Returns before the engine has applied it.
     pub async fn enrich(&self, id: SessionId, summary: Summary) -> Result<(), Stopped> {
         let input = Input::Enriched { id: id.clone(), summary: Box::new(summary) };
         self.inputs.send(input).await.map_err(|_| Stopped)?;
-        // Fails if no task follows them.
+        // Fails if no task follows the sessions.
         let _ = self.enriched.send(id);
         Ok(())
     }
@@ -243,7 +243,7 @@ impl EngineHandle {
     pub async fn pane_statuses(&self) -> Result<Vec<SessionPanes>, Stopped> {
         self.ask(Input::PaneStatuses).await
     }
-    /// Returns before the engine has taken them.
+    /// Sets the settings of notes. Returns before the engine has applied them.
     pub async fn use_note_settings(&self, settings: NoteSettings) -> Result<(), Stopped> {
         self.inputs.send(Input::NoteSettings(settings)).await.map_err(|_| Stopped)
     }
@@ -253,18 +253,18 @@ impl EngineHandle {
             |o: &Occupant| o.host.is_this() && o.session_id == card.id && Some(o.pid) == card.seat.pid;
         Ok(self.occupants().await?.into_iter().find(shown))
     }
-    /// A session as a note about it needs it.
+    /// The session in the form that the checks of a note need.
     pub async fn noted_session(&self, id: &SessionId) -> Result<Option<NotedSession>, Stopped> {
         self.ask(|reply| Input::NotedSession { id: id.clone(), reply }).await
     }
     pub async fn find_ask(&self, id: &AskId) -> Result<Option<KnownAsk>, Stopped> {
         self.ask(|reply| Input::FindAsk { id: id.clone(), reply }).await
     }
-    /// Goes on with the fleet of other rules.
+    /// Replaces the fleet by one that was folded with other rules.
     pub async fn take_over(&self, refolded: Refolded) -> Result<Result<(), StoreError>, Stopped> {
         self.ask(|reply| Input::TakeOver { refolded: Box::new(refolded), reply }).await
     }
-    /// Other limits for the events that are kept. Returns before the engine has taken them.
+    /// Sets other limits for the events that are kept. Returns before the engine has applied them.
     pub async fn set_retention(&self, policy: RetentionPolicy) -> Result<(), Stopped> {
         self.inputs.send(Input::Retention(policy)).await.map_err(|_| Stopped)
     }
@@ -272,7 +272,7 @@ impl EngineHandle {
         self.inputs.is_closed()
     }
     pub async fn stop(&self) {
-        // An engine that has stopped already is what was asked for.
+        // Fails if the engine has stopped already.
         let _ = self.ask(Input::Stop).await;
     }
     async fn ask<T>(&self, input: impl FnOnce(oneshot::Sender<T>) -> Input) -> Result<T, Stopped> {

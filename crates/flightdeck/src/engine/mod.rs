@@ -81,7 +81,7 @@ pub enum Input {
         records: Vec<Record>,
         reply: AckSender,
     },
-    /// A status line, or a transcript that grew: stored like an event, unless the fleet already knows it.
+    /// A status line, or the growth of a transcript: stored like an event, unless the fleet already knows it.
     IfNews {
         record: Box<Record>,
         reply: AckSender,
@@ -193,20 +193,20 @@ pub struct Engine {
     fleet: Fleet,
     store: Store,
     changes: ChangeFeed,
-    /// A viewer has subscribed since the start. It may disconnect and come back for every change it missed.
+    /// Whether a viewer has subscribed since the start. It may disconnect, and wants every change that it missed when it reconnects.
     watched: bool,
     /// Sessions whose cards must be written before the board or a change is sent.
     unwritten: BTreeSet<SessionId>,
     health: Arc<Health>,
     inputs: mpsc::Receiver<Input>,
-    /// For tasks that follow the log.
+    /// Notified of each append, for tasks that follow the log.
     own_appended: watch::Sender<OwnAppends>,
     clock: Steady,
-    /// The newest `received_at` given out: that event may not have been applied yet.
+    /// The newest `received_at` that was given to an event. The event may not have been applied yet.
     stamped: Timestamp,
     housekeeping: Housekeeping,
     outbox: Outbox,
-    /// How many efforts are active: without one no hook waits for a verdict.
+    /// How many efforts are active. Without one, no hook waits for a verdict.
     efforts_active: Arc<AtomicUsize>,
     /// Efforts whose numbers changed since their row was written.
     unstored_efforts: BTreeSet<EffortId>,
@@ -217,7 +217,7 @@ pub struct Engine {
     panes: Arc<dyn PaneDisplay>,
 }
 
-/// What an engine works with.
+/// The parts that an engine is assembled from.
 #[derive(Debug)]
 pub struct EngineParts {
     pub fleet: Fleet,
@@ -237,7 +237,7 @@ pub struct EngineParts {
 }
 
 impl EngineParts {
-    /// With the wall clock, an empty outbox, and without transcripts, held hooks, notes and watched processes.
+    /// Parts with the wall clock and an empty outbox, without transcripts, held hooks, notes and watched processes.
     pub fn new(fleet: Fleet, store: Store) -> Self {
         Self {
             fleet,
@@ -267,7 +267,7 @@ impl Engine {
         }
         fleet.sessions().for_each(|session| transcripts.touched(session));
         health.metrics.fleet(fleet.len(), 0);
-        // Their numbers may have changed in the events that were replayed.
+        // The replayed events may have changed the numbers of these efforts.
         let active = fleet.efforts().filter(|effort| effort.is_active());
         let unstored_efforts = active.map(|effort| effort.id.clone()).collect();
         let last = fleet.last_seq();
@@ -314,7 +314,7 @@ impl Engine {
                     self.gather(&mut batch).await;
                     if let Some(stopped) = self.handle(&mut batch).await {
                         self.save_now().await;
-                        // The sender may have gone; the engine ends all the same.
+                        // Fails if the caller of `stop` has given up waiting. The engine ends all the same.
                         let _ = stopped.send(());
                         return;
                     }
@@ -325,7 +325,8 @@ impl Engine {
         }
     }
 
-    /// A snapshot waits for the outbox, so until then it does not wake the engine: while the disk is full, it would do so all the time.
+    /// How long until a snapshot or a removal is due. A snapshot waits until the outbox is stored. It must not wake the engine before that,
+    /// because on a full disk it would wake it all the time.
     fn until_housekeeping(&self) -> std::time::Duration {
         match self.outbox.is_saved() {
             true => self.housekeeping.until_due(),
@@ -392,14 +393,14 @@ impl Engine {
         if !host_terms.is_empty() {
             self.set_host_terms(host_terms).await;
         }
-        self.commit_news(lines).await;
+        self.commit_unless_known(lines).await;
         self.commit_effort_changes(effort_changes).await;
         for (refolded, reply) in refolded {
-            // The sender may have gone; the new rules are used all the same.
+            // Fails if the sender has disconnected. The new rules are used all the same.
             let _ = reply.send(self.take_over(*refolded).await);
         }
         if !queries.is_empty() {
-            // The answer is as of now, even if a due timer has not woken the engine yet.
+            // A query is answered for the present time, even if a due timer has not woken the engine yet.
             self.run_timers().await;
         }
         let mut stopped = None;
@@ -412,7 +413,7 @@ impl Engine {
     /// Stores the status lines and transcript growth that say anything new. Runs after the batch's events, so that the first
     /// status line of a session finds its session. A client with a `refreshInterval` repeats its line every second, and a
     /// repeated line is not stored.
-    async fn commit_news(&mut self, lines: Vec<(Record, AckSender)>) {
+    async fn commit_unless_known(&mut self, lines: Vec<(Record, AckSender)>) {
         let mut news = Events::default();
         for (record, reply) in lines {
             if self.fleet.is_news(&Event::from_record(&record)) {
@@ -450,7 +451,7 @@ impl Engine {
             self.watched |= matches!(query, Input::Subscribe { .. });
             self.write_changed_cards();
         }
-        // The sender may have gone; then its answer is dropped.
+        // The replies below fail if the caller has stopped waiting for them.
         match query {
             Input::Board(reply) => drop(reply.send(self.changes.snapshot())),
             Input::AllCards(reply) => drop(reply.send(self.all_cards())),
@@ -477,7 +478,7 @@ impl Engine {
             Input::Overview(reply) => {
                 drop(reply.send(overview::overview(&self.fleet, self.clock.now(self.fleet.now()))))
             }
-            // `Batch::sort` keeps these apart.
+            // `Batch::sort` sorts these inputs into other fields, so none arrives here.
             Input::Events { .. }
             | Input::IfNews { .. }
             | Input::Enriched { .. }
@@ -515,7 +516,7 @@ impl Engine {
         Some(NotedSession { card: self.card(id)?, kind: self.fleet.get(id)?.note_kind() })
     }
 
-    /// The board's cards first. `n` must be the number of the last change in them, so changed cards are sent before.
+    /// All cards, those of the board first. `n` must be the number of the last change in them, so changed cards are sent to viewers before.
     fn all_cards(&mut self) -> FleetCards {
         self.write_changed_cards();
         let card = |session| view::card(session, self.fleet.settings());

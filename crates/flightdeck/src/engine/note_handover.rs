@@ -21,7 +21,7 @@ pub struct NoteSettings {
     pub targets: Arc<[String]>,
 }
 
-/// A note to one target, as its row in the outbox has it.
+/// A note to one target, as the body of its row in the outbox.
 #[derive(Debug, Serialize, Deserialize)]
 struct NotificationBody {
     target: String,
@@ -43,16 +43,16 @@ enum NoteRoute {
 pub(super) struct NoteHandover {
     targets: Arc<[String]>,
     route: NoteRoute,
-    /// Handed over, and not marked as done when the outbox was last read.
+    /// The rows that were handed over and that the outbox did not list as done when it was last read.
     handed_over: BTreeSet<OutboxKey>,
 }
 
-/// What became of the notes that were offered.
+/// What happened to the notes that were offered to the sender.
 #[derive(Debug, Default)]
 pub(super) struct Offered {
-    /// There was no room: they are offered again later.
+    /// The queue of the sender had no room for these. They are offered again later.
     pub(super) left: Vec<OutboxEffect>,
-    /// They can never be sent.
+    /// These cannot be read or have no sender, so they can never be sent.
     pub(super) dropped: Vec<OutboxKey>,
     /// The queue of the sender is full.
     pub(super) is_full: bool,
@@ -84,7 +84,7 @@ impl NoteHandover {
         self.targets.iter().filter_map(row).collect()
     }
 
-    /// Without the rows that were handed over. A row that is done is no longer among the waiting ones, and is forgotten.
+    /// Removes the rows that were handed over already. Forgets a handed-over row that is no longer waiting, because it is done.
     pub(super) fn without_handed_over(&mut self, mut waiting: Vec<OutboxEffect>) -> Vec<OutboxEffect> {
         if !self.handed_over.is_empty() {
             let stored: BTreeSet<_> = waiting.iter().map(|effect| &effect.key).collect();

@@ -59,7 +59,7 @@ impl EffectKind {
 }
 
 /// The row of a session that left the board after the event `seq`.
-pub(super) fn past_session(seq: u64, session: &Session, settings: &FoldSettings) -> Option<OutboxEffect> {
+pub(super) fn past_session_row(seq: u64, session: &Session, settings: &FoldSettings) -> Option<OutboxEffect> {
     let card = view::card(session, settings);
     let row = StoredSession {
         id: card.id.clone(),
@@ -76,21 +76,25 @@ pub(super) fn past_session(seq: u64, session: &Session, settings: &FoldSettings)
 }
 
 /// The row of an assignment that the fleet no longer changes after the event `seq`.
-pub(super) fn assignment(seq: u64, row: &SessionAssignment) -> Option<OutboxEffect> {
+pub(super) fn assignment_row(seq: u64, row: &SessionAssignment) -> Option<OutboxEffect> {
     let kind = EffectKind::Assignment;
     let key = OutboxKey { seq, kind: kind.name().to_owned(), subject: row.assignment.id.to_string() };
     Some(OutboxEffect { key, body: serde_json::to_string(row).ok()?, repeatable: kind.is_repeatable() })
 }
 
 /// The row of an effort as it is after the event `seq`, or later.
-pub(super) fn effort(seq: u64, effort: &Effort) -> Option<OutboxEffect> {
+pub(super) fn effort_row(seq: u64, effort: &Effort) -> Option<OutboxEffect> {
     let kind = EffectKind::Effort;
     let key = OutboxKey { seq, kind: kind.name().to_owned(), subject: effort.id.to_string() };
     Some(OutboxEffect { key, body: serde_json::to_string(effort).ok()?, repeatable: kind.is_repeatable() })
 }
 
 /// The row of a message that the event `seq` added.
-pub(super) fn effort_message(seq: u64, effort: &EffortId, message: &EffortMessage) -> Option<OutboxEffect> {
+pub(super) fn effort_message_row(
+    seq: u64,
+    effort: &EffortId,
+    message: &EffortMessage,
+) -> Option<OutboxEffect> {
     let kind = EffectKind::EffortMessage;
     let row = MessageRow { effort: effort.clone(), message: message.clone() };
     let key = OutboxKey { seq, kind: kind.name().to_owned(), subject: row.message.id.to_string() };
@@ -129,7 +133,7 @@ impl Outbox {
         self.notes.set_targets(targets);
     }
 
-    /// Hands notes over from now on, also those that an earlier daemon left. Without a sender they are dropped.
+    /// Hands notes to `sender` from now on, including those that an earlier daemon left. Without a sender the notes are dropped.
     pub(super) fn hand_over_notes_to(&mut self, sender: Option<Arc<dyn NoteTargets>>) {
         self.notes.start(sender);
         if !self.waiting.is_empty() {
@@ -153,7 +157,7 @@ impl Outbox {
         self.unsaved.extend(effects);
     }
 
-    /// Takes over the effects that another one has collected and not stored.
+    /// Adds the effects of another outbox that has not stored them.
     pub(super) fn absorb(&mut self, other: Self) {
         self.unsaved.extend(other.unsaved);
     }
@@ -163,13 +167,13 @@ impl Outbox {
         self.unsaved.is_empty()
     }
 
-    /// How long until effects have to be stored, or a failed step is tried again.
+    /// How long until effects must be stored, or a failed attempt is repeated.
     pub(super) fn until_due(&self) -> Duration {
         let without_failure = if self.unsaved.is_empty() { Duration::MAX } else { Duration::ZERO };
         self.retry_at.map_or(without_failure, |at| at.saturating_duration_since(Instant::now()))
     }
 
-    /// Stores and carries out, unless the last attempt failed a moment ago.
+    /// Stores the effects and carries them out, unless the last attempt failed less than [`RETRY_AFTER`] ago.
     pub(super) async fn flush_if_due(&mut self, store: &Store) {
         let idle = self.unsaved.is_empty() && self.waiting.is_empty();
         if !idle && self.retry_at.is_none_or(|at| at <= Instant::now()) {
@@ -251,19 +255,23 @@ mod tests {
     use super::super::restore::restore;
     use super::super::testing::hook_at;
     use super::*;
-    use crate::store::faulty::{Fault, Faulty, StoreWrite, Switch};
+    use crate::store::faulty::{Fault, FaultSwitch, Faulty, StoreWrite};
     use crate::store::{AssignmentsWanted, Backend, Memory};
 
     /// A disk that survives each daemon, and counts how often each effect was carried out.
     struct Disk {
         memory: Memory,
-        switch: Switch,
+        switch: FaultSwitch,
         finished: Vec<OutboxKey>,
     }
 
     impl Disk {
         fn new() -> Self {
-            Self { memory: Memory::default(), switch: Switch::default().keep_written(), finished: Vec::new() }
+            Self {
+                memory: Memory::default(),
+                switch: FaultSwitch::default().keep_written(),
+                finished: Vec::new(),
+            }
         }
 
         /// The store of a new daemon.
@@ -300,13 +308,13 @@ mod tests {
             effects.extend(super::super::effects::apply(&mut fleet, &event));
         }
         let completed = effects.iter().find_map(|c| Some((c.seq, final_assignment(&c.effect)?))).unwrap();
-        let completed = assignment(completed.0, completed.1).unwrap();
+        let completed = assignment_row(completed.0, completed.1).unwrap();
         let forgotten = effects.into_iter().find_map(|caused| match caused.effect {
             Effect::Forgotten(session) => Some((caused.seq, session)),
             _ => None,
         });
         let (seq, session) = forgotten.unwrap();
-        [completed, past_session(seq, &session, fleet.settings()).unwrap()]
+        [completed, past_session_row(seq, &session, fleet.settings()).unwrap()]
     }
 
     /// The daemon stores events, meets the fault while it carries out their effect, and is killed.

@@ -21,8 +21,8 @@ pub trait TranscriptWatch: Debug + Send + Sync {
 
 /// Hooks whose reply is held open for an ask. The engine says when a hook need not wait any longer.
 pub trait HookHolds: Debug + Send + Sync {
-    /// The ask ended without an answer from here. Its hook returns, with a verdict only if the client would ask again
-    /// without one.
+    /// The ask ended without an answer through this daemon. Its hook returns. It gets a verdict only if the client would otherwise ask
+    /// again.
     fn ended_elsewhere(&self, ask: &AskCard);
     /// There is no such ask: its hook returns without a verdict.
     fn release(&self, ask_id: &AskId);
@@ -47,7 +47,7 @@ pub struct QueuedNote {
 
 /// Shows the status of sessions in their tmux panes. No call may block.
 pub trait PaneDisplay: Debug + Send + Sync {
-    /// Whether the person wants it. If not, nothing is computed.
+    /// Whether the person has switched the display on. If not, no status is computed.
     fn is_wanted(&self) -> bool;
     /// The panes of a session and their status; empty if it has left them.
     fn changed(&self, session_id: &SessionId, panes: Vec<(PaneKey, FleetStatus)>);

@@ -35,7 +35,7 @@ impl Refolded {
         settings: FoldSettings,
         prices: Arc<PriceTable>,
     ) -> Result<Self, StoreError> {
-        let (fleet, _) = restore::newest_snapshot_or_nothing(store, settings).await?;
+        let (fleet, _) = restore::newest_snapshot_or_empty(store, settings).await?;
         let mut refolded = Self { fleet, prices, past: Outbox::default() };
         refolded.catch_up(store).await?;
         Ok(refolded)
@@ -53,7 +53,7 @@ impl Refolded {
 
     async fn run_timers(&mut self, store: &Store, now: Timestamp) -> Result<(), StoreError> {
         let caused = effects::tick(&mut self.fleet, now);
-        restore::keep_forgotten(store, &self.prices, &self.fleet, &mut self.past, caused).await
+        restore::queue_past_sessions(store, &self.prices, &self.fleet, &mut self.past, caused).await
     }
 }
 
@@ -111,10 +111,10 @@ impl Engine {
         let (before, after) = (open_asks(old), open_asks(&self.fleet));
         for (id, ask) in before.iter().filter(|(id, _)| !after.contains_key(*id)) {
             self.holds.release(id);
-            self.changes.ask(ChangeName::AskClosed, ask);
+            self.changes.send_ask(ChangeName::AskClosed, ask);
         }
         for (_, ask) in after.iter().filter(|(id, _)| !before.contains_key(*id)) {
-            self.changes.ask(ChangeName::AskOpened, ask);
+            self.changes.send_ask(ChangeName::AskOpened, ask);
         }
     }
 }

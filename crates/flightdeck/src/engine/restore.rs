@@ -47,12 +47,12 @@ pub async fn restore_with(
     outbox: Outbox,
 ) -> Result<Restored, StoreError> {
     prepare_intents();
-    let (fleet, from_snapshot) = newest_snapshot_or_nothing(store, settings).await?;
+    let (fleet, from_snapshot) = newest_snapshot_or_empty(store, settings).await?;
     replay(store, fleet, from_snapshot, prices, outbox).await
 }
 
-/// Builds the patterns of the intent detector beside the start, which takes some tenths of a second. A message that is read before builds
-/// those that it needs.
+/// Builds the patterns of the intent detector in a thread, because that takes some tenths of a second. If a message is read before the
+/// thread is done, only the patterns for that message are built first.
 fn prepare_intents() {
     let spawned = std::thread::Builder::new().name("intents".to_owned()).spawn(intent::prepare);
     if let Err(error) = spawned {
@@ -61,7 +61,7 @@ fn prepare_intents() {
 }
 
 /// The fleet to replay the log into, and whether it is from a snapshot of these settings.
-pub(super) async fn newest_snapshot_or_nothing(
+pub(super) async fn newest_snapshot_or_empty(
     store: &Store,
     settings: FoldSettings,
 ) -> Result<(Fleet, bool), StoreError> {
@@ -76,13 +76,13 @@ pub(super) async fn newest_snapshot_or_nothing(
     drop(snapshot);
     match known {
         Some(fleet) => Ok((fleet, true)),
-        None => Ok((from_nothing(store, settings).await?, false)),
+        None => Ok((empty_fleet(store, settings).await?, false)),
     }
 }
 
 /// An empty fleet that knows which sessions ended before the log begins: a late hook must not bring them back. All other
 /// sessions follow from the log.
-async fn from_nothing(store: &Store, settings: FoldSettings) -> Result<Fleet, StoreError> {
+async fn empty_fleet(store: &Store, settings: FoldSettings) -> Result<Fleet, StoreError> {
     let mut fleet = Fleet::new(settings);
     let log_begins = match store.oldest().await? {
         Some(oldest) if oldest.seq == 1 => return Ok(fleet),
@@ -108,7 +108,7 @@ async fn from_nothing(store: &Store, settings: FoldSettings) -> Result<Fleet, St
     Ok(fleet)
 }
 
-/// Efforts outlive the events that they were folded from. Each skips the events of the log that it has already.
+/// Loads the stored efforts, which may outlive their events in the log. Each ignores the events that it already contains.
 async fn remember_efforts(store: &Store, fleet: &mut Fleet) -> Result<(), StoreError> {
     for workstream in store.workstreams(WORKSTREAMS_MAX).await? {
         fleet.remember_workstream(workstream.dir, workstream.ordinal, workstream.about);
@@ -146,7 +146,7 @@ async fn replay(
         replayed += page.records.len() as u64;
         notes.extend(apply_page(store, prices, &mut fleet, &mut outbox, &page).await?);
         outbox.flush_if_due(store).await;
-        // An old note is no news, and a replay of the whole log has very many of them.
+        // The note of an old event is of no use, and a replay of the whole log makes very many of them.
         notes.retain(|(_, note)| note.at + NOTE_LIVES > fleet.now());
         if replayed % PROGRESS_EVERY_EVENTS < page.records.len() as u64 {
             tracing::info!(replayed, "replaying the event log");
@@ -170,26 +170,26 @@ pub(super) async fn apply_page(
     for record in &page.records {
         for caused in effects::apply(fleet, &Event::from_record(record)) {
             let row = outbox::final_assignment(&caused.effect);
-            outbox.add(row.and_then(|row| outbox::assignment(caused.seq, row)));
+            outbox.add(row.and_then(|row| outbox::assignment_row(caused.seq, row)));
             match caused.effect {
                 Effect::Forgotten(_) => forgotten.push(caused),
                 Effect::Notify(note) => notes.push((caused.seq, note)),
                 Effect::EffortChanged { id, numbers_only: false } => _ = efforts.insert(id, caused.seq),
                 Effect::EffortMessage(id, message) => {
-                    outbox.add(outbox::effort_message(caused.seq, &id, &message));
+                    outbox.add(outbox::effort_message_row(caused.seq, &id, &message));
                 }
                 _ => {}
             }
         }
     }
-    let changed = efforts.iter().filter_map(|(id, seq)| outbox::effort(*seq, fleet.effort(id)?));
+    let changed = efforts.iter().filter_map(|(id, seq)| outbox::effort_row(*seq, fleet.effort(id)?));
     outbox.add(changed.collect::<Vec<_>>());
-    keep_forgotten(store, prices, fleet, outbox, forgotten).await?;
+    queue_past_sessions(store, prices, fleet, outbox, forgotten).await?;
     Ok(notes)
 }
 
 /// Adds the rows of sessions that left the board to the outbox.
-pub(super) async fn keep_forgotten(
+pub(super) async fn queue_past_sessions(
     store: &Store,
     prices: &PriceTable,
     fleet: &Fleet,
@@ -198,16 +198,16 @@ pub(super) async fn keep_forgotten(
 ) -> Result<(), StoreError> {
     for CausedEffect { seq, effect } in caused {
         let Effect::Forgotten(mut session) = effect else { continue };
-        session.enrichment = remembered(store, &session.id, prices).await?.map(Box::new);
-        // No timer ran for it: the timers of the cache belong to enriched sessions.
+        session.enrichment = summary_before_restart(store, &session.id, prices).await?.map(Box::new);
+        // No timer has set this mark, because only sessions with transcript data have timers for the cache.
         session.cache_is_cold = session.cache_expires_at().is_some_and(|expires| expires <= fleet.now());
-        outbox.add(outbox::past_session(seq, &session, fleet.settings()));
+        outbox.add(outbox::past_session_row(seq, &session, fleet.settings()));
     }
     Ok(())
 }
 
-/// What was read of the session's transcripts before the restart. They are not read again once a session has left.
-async fn remembered(
+/// What was read of the session's transcripts before the restart. Transcripts of a session that left the board are not read again.
+async fn summary_before_restart(
     store: &Store,
     id: &SessionId,
     prices: &PriceTable,
@@ -250,7 +250,7 @@ mod tests {
         let count = 2 * PAGE_ITEMS_MAX + 1;
         store.put_sessions((0..count).map(stored).collect()).await.unwrap();
         let fleet =
-            serde_json::to_value(from_nothing(&store, FoldSettings::default()).await.unwrap()).unwrap();
+            serde_json::to_value(empty_fleet(&store, FoldSettings::default()).await.unwrap()).unwrap();
         assert_eq!(fleet["ended"].as_object().unwrap().len(), count);
     }
 
@@ -269,7 +269,7 @@ mod tests {
         ];
         store.put_sessions(sessions.into()).await.unwrap();
         let remembered = async || {
-            let fleet = from_nothing(&store, FoldSettings::default()).await.unwrap();
+            let fleet = empty_fleet(&store, FoldSettings::default()).await.unwrap();
             let fleet = serde_json::to_value(fleet).unwrap();
             fleet["ended"].as_object().unwrap().keys().cloned().collect::<Vec<_>>()
         };
@@ -350,7 +350,7 @@ mod tests {
         };
         store.retain(Timestamp::from_millis(Millis::hours(10).0), policy).await.unwrap();
         assert_ne!(store.oldest().await.unwrap().unwrap().seq, 1, "the log has lost its beginning");
-        let fleet = from_nothing(&store, FoldSettings::default()).await.unwrap();
+        let fleet = empty_fleet(&store, FoldSettings::default()).await.unwrap();
         let old = fleet.workstreams().find(|(dir, _)| *dir == "/w/old").unwrap().1;
         assert_eq!((old.ordinal, old.about.title.as_deref()), (1, Some("Taxes")));
     }

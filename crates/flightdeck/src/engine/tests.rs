@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use super::*;
 use crate::clock;
 use crate::store::Memory;
-use crate::store::faulty::{Fault, Faulty, Switch};
+use crate::store::faulty::{Fault, FaultSwitch, Faulty};
 
 fn hook(session: &str, name: &str) -> Record {
     hook_saying(session, name, ("prompt", "do it"))
@@ -33,7 +33,7 @@ struct Stage {
     engine: EngineHandle,
     store: Store,
     permits: Arc<Semaphore>,
-    switch: Switch,
+    switch: FaultSwitch,
     _tasks: JoinSet<()>,
 }
 
@@ -43,7 +43,7 @@ impl Stage {
     }
 
     fn with_clock(clock: fn() -> Timestamp) -> Self {
-        let (switch, permits) = (Switch::default(), Arc::new(Semaphore::new(0)));
+        let (switch, permits) = (FaultSwitch::default(), Arc::new(Semaphore::new(0)));
         let backend = Faulty::reopened(Box::new(Memory::default()), switch.clone()).unwrap();
         let gate = Arc::clone(&permits);
         let pace = async move || gate.acquire().await.unwrap().forget();

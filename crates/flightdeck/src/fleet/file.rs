@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 /// Largest file: a hundred seats have some 10 KB.
 const FILE_BYTES_MAX: u64 = 256 * 1024;
-/// Seats in one file. Each is a client of its own.
+/// Most seats in one file. Each seat is a client of its own.
 const SEATS_MAX: usize = 100;
 /// Longest name of a seat or of a tmux session.
 const NAME_CHARS_MAX: usize = 64;
@@ -106,12 +106,12 @@ impl FleetFile {
         }
         let mut names = BTreeSet::new();
         match self.seats.iter().find(|seat| !names.insert(seat.name.as_str())) {
-            Some(twice) => Err(format!("seat {} is there twice", twice.name)),
+            Some(twice) => Err(format!("two seats are named {}", twice.name)),
             None => self.seats.iter().try_for_each(|seat| self.check_parent(seat)),
         }
     }
 
-    /// A parent is another seat of the file, and no seat is above itself.
+    /// Checks that each parent is another seat of the file, and that no seat is its own parent, directly or through other seats.
     fn check_parent(&self, seat: &SeatEntry) -> Result<(), String> {
         let mut above = seat;
         for _ in 0..=self.seats.len() {
@@ -119,7 +119,7 @@ impl FleetFile {
             let known = self.seats.iter().find(|other| other.name == *parent);
             above = known.ok_or_else(|| format!("seat {}: there is no seat {parent}", above.name))?;
         }
-        Err(format!("seat {} is above itself", seat.name))
+        Err(format!("seat {} is its own parent, directly or through other seats", seat.name))
     }
 }
 
@@ -176,11 +176,11 @@ mod tests {
     fn a_mistake_is_named() {
         for (text, why) in [
             ("seats: []", "1 to 100 seats"),
-            ("seats: [{name: a}, {name: a}]", "seat a is there twice"),
+            ("seats: [{name: a}, {name: a}]", "two seats are named a"),
             ("seats: [{name: a b}]", "letters, digits"),
             ("seats: [{name: a, command: \"x 'y\"}]", "unclosed quote"),
             ("seats: [{name: a, parent: b}]", "there is no seat b"),
-            ("seats: [{name: a, parent: b}, {name: b, parent: a}]", "above itself"),
+            ("seats: [{name: a, parent: b}, {name: b, parent: a}]", "is its own parent"),
             ("seats: [{name: a, colour: red}]", "colour"),
             ("session: 'a:b'\nseats: [{name: a}]", "session"),
             ("seats: [", ""),

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use super::file::{FleetFile, SeatEntry};
 
-/// The tmux option of a window that names its seat. The name of the window itself is the person's to change.
+/// The tmux option in which a window names its seat. The window's own name may be changed by the person.
 const SEAT_OPTION: &str = "@flightdeck_seat";
 /// The size of a session before a terminal is attached.
 const SIZE: [&str; 4] = ["-x", "200", "-y", "50"];

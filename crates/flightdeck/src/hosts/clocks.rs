@@ -1,6 +1,6 @@
-//! The clocks of other hosts. Each presence has the sender's time, and the server adds its own when it arrives. For each host, sender's
-//! time minus server's time says how far its clock is ahead of the server's. Subtracting this value of two hosts says how far one clock
-//! is ahead of the other. A delay on the way makes a clock look slow, never fast, so the largest of a few measurements is used.
+//! The clocks of other hosts. Each presence contains the sender's time, and the server adds its own time when the presence arrives. Sender's
+//! time minus server's time is how far a host's clock is ahead of the server's. The difference of this value between two hosts is how far
+//! one clock is ahead of the other. A delay on the way makes a clock look slow, never fast, so the largest of a few measurements is used.
 
 use std::collections::VecDeque;
 

@@ -7,7 +7,7 @@ use flightdeck_core::limits::FLEET_SESSIONS_MAX;
 
 use super::wire::SummaryMessage;
 
-/// At most as many as the board has sessions; further ones arrive again with their next change.
+/// At most as many as the board may have sessions. If there are more, the further ones are dropped: they are sent again when they change.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EarlySummaries(BTreeMap<SessionId, SummaryMessage>);
 

@@ -28,11 +28,11 @@ const BATCH_MESSAGES_MAX: usize = 1024;
 const STORE_PLACE_EVERY: Duration = Duration::from_secs(1);
 /// Pause before the next attempt if this host's store failed: a full disk stays full for a while.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
-/// How long reading the log waits for the clocks of the hosts, which are needed to correct its times.
+/// Longest wait for the clocks of the hosts before the logs are read. The clocks are needed to correct the times in the logs.
 const CLOCKS_TIME_MAX: Duration = Duration::from_secs(3);
-/// How long a message from a database that its host has not announced is held back: the presence travels in another stream.
+/// How long a message is held back if its host has not announced its database yet. The announcement travels in another stream.
 const ANNOUNCEMENT_TIME_MAX: Duration = Duration::from_secs(5);
-/// How often this may happen for one host. Messages of a second machine would otherwise delay those of all others.
+/// How often a message of one host may be held back. Otherwise messages of a second machine under its name would delay all hosts.
 const HOLD_BACK_EVERY: Duration = Duration::from_secs(60);
 /// The name under which the position is stored.
 const STATE: &str = "hub";
@@ -50,15 +50,15 @@ struct ReadState {
 }
 
 impl ReadState {
-    /// Lets the stream be read from its beginning. The numbers of messages begin again too; events that are in the store already are
+    /// Begins to read the stream from its start. The numbers of messages start again as well. Events that are in the store already are
     /// recognised by their ids.
     fn begin_again(&mut self, stream: String) {
         (self.stream, self.cursor, self.published) = (stream, 0, 0);
         self.hosts.values_mut().for_each(|read| read.n = 0);
     }
 
-    /// Whether another message than this one was last read at its position: a server whose machine crashed loses messages that were
-    /// not on its disk yet, and gives their positions to others.
+    /// Whether the message at the last read position differs from the message that was read there. A server whose machine crashed loses
+    /// messages that were not on its disk yet, and gives their positions to later messages.
     fn is_replaced_by(&self, message: &message::Info<'_>) -> bool {
         message.stream_sequence == self.cursor
             && self.published != 0
@@ -66,12 +66,12 @@ impl ReadState {
     }
 }
 
-/// When the server took the message. Zero beyond the year 2262.
+/// When the server stored the message, in nanoseconds since 1970. Zero beyond the year 2262.
 fn nanoseconds(message: &message::Info<'_>) -> i64 {
     i64::try_from(message.published.unix_timestamp_nanos()).unwrap_or_default()
 }
 
-/// Reads until the connection ends.
+/// Reads the logs of the hosts until the connection ends.
 pub(super) async fn follow_logs(
     hosts: &Hosts,
     link: &NatsLink,
@@ -88,7 +88,7 @@ pub(super) async fn follow_logs(
     }
     hosts.known().set_positions(state.hosts.clone());
     let config = OrderedConfig {
-        // The last message again, to see whether it is still the same one.
+        // Starts with the last message that was read, to see whether the server still has the same one.
         deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: state.cursor.max(1) },
         ..OrderedConfig::default()
     };
@@ -127,7 +127,7 @@ fn info_of(message: &Message) -> anyhow::Result<message::Info<'_>> {
     message.info().map_err(|error| anyhow!("a message has no position in the stream: {error}"))
 }
 
-/// Stores and applies the messages after the place that was reached, and notes the place of the last one.
+/// Stores and applies the messages after the last read position, and remembers the position of the last one.
 async fn take_batch(
     hosts: &Hosts,
     link: &NatsLink,
@@ -205,7 +205,7 @@ impl Hosts {
         may
     }
 
-    /// Takes the message as soon as a presence of its host names its database.
+    /// Accepts the message once a presence of its host names its database.
     async fn take_once_announced(&self, host: &HostId, payload: &[u8]) -> Result<Record, Refusal> {
         let mut heard = self.heard.subscribe();
         let until = Instant::now() + ANNOUNCEMENT_TIME_MAX;

@@ -21,8 +21,8 @@ const CLOCK_SHOWN_FROM: Millis = Millis::seconds(1);
 const LOGS_MAX: usize = 16;
 /// Hosts that are remembered; a message of a further one is refused.
 pub(super) const HOSTS_MAX: usize = 10_000;
-/// From this backlog on a host is called catching up, and until it has at most the second one: a busy host always has a few messages on
-/// their way.
+/// The backlogs at which a host begins and ends to be shown as catching up. A busy host always has a few messages that are not read yet, so
+/// the two differ.
 const CATCHING_UP_FROM: u64 = 100;
 const CAUGHT_UP_AT: u64 = 20;
 
@@ -36,7 +36,7 @@ pub(super) struct ReadUpTo {
     pub(super) logs: Vec<String>,
 }
 
-/// Why a message was not taken.
+/// Why a message was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
     #[error("it says that it is from {0}")]
@@ -81,8 +81,8 @@ impl ReadUpTo {
         Ok(())
     }
 
-    /// The first message of another database than the last one. While the host announces the present database, or if it announces
-    /// none and the database was left before, the message is of another machine. Otherwise a new database begins.
+    /// Decides about the first message from another database than the last one. If the host announces the present database, or if it announces
+    /// none and the message's database was left before, the message is from another machine. Otherwise a new database begins.
     fn change_log(&mut self, message: &LogMessage, announced: Option<&str>) -> Result<(), Refusal> {
         let (n, log) = (message.n, message.log.as_str());
         if announced != Some(log) {
@@ -90,12 +90,12 @@ impl ReadUpTo {
             if self.logs.iter().any(|known| known == log) || (announced.is_some() && announced == present) {
                 return Err(Refusal::TwoMachines);
             }
-            // The server forgot what the host sent before, and the count began again.
+            // The server has removed what the host sent before, so the numbers start again.
             if n <= self.n && n != 1 {
                 return Err(Refusal::TakenBefore(n));
             }
         }
-        // Whatever was read of this database before is recognised by the ids of its events.
+        // Events of this database that were read before are recognised by their ids.
         self.logs.retain(|known| known != log);
         if self.logs.len() == LOGS_MAX {
             self.logs.remove(0);
@@ -121,7 +121,7 @@ pub(super) struct KnownHost {
     pub(super) unreachable_since: Option<Timestamp>,
     /// When this daemon first checked whether the host is silent. A host without any presence counts as seen then.
     noticed: Option<Timestamp>,
-    /// The host was heard over a server that this machine has left since.
+    /// The last presence came over a server that this machine has left since.
     lost: bool,
     /// When reading last waited for the presence of the host.
     pub(super) held_back: Option<Instant>,
@@ -135,14 +135,14 @@ pub(super) struct KnownHost {
 }
 
 impl KnownHost {
-    /// Messages that the host had at its last presence and this daemon has not. Messages have numbers without a gap, so those that
-    /// arrived since the presence count too.
+    /// How many messages this daemon has not read yet. The presence names the last message at that time. Numbers have no gap, so messages that
+    /// arrived since the presence are counted too.
     fn backlog(&self) -> u64 {
         let Some(presence) = &self.presence else { return 0 };
         presence.forwarded.saturating_add(presence.backlog).saturating_sub(self.read.n)
     }
 
-    /// The ordinary delay of a busy host is not called catching up.
+    /// Whether the host is shown as catching up, which the ordinary delay of a busy host is not.
     fn is_catching_up(&self) -> bool {
         self.behind_at_return >= CATCHING_UP_FROM
             && self.backlog() > CAUGHT_UP_AT
@@ -275,7 +275,7 @@ impl KnownHosts {
         self.hosts.iter().map(|(host, known)| (host.clone(), stored(known))).collect()
     }
 
-    /// What was known when the daemon ended. Anything that was heard since stays.
+    /// Loads what the last daemon knew, and keeps what was heard since this daemon started.
     pub(super) fn restore(&mut self, stored: BTreeMap<HostId, StoredHost>) -> Vec<(HostId, HostTerms)> {
         for (host, StoredHost { last_seen, presence }) in stored {
             let known = self.hosts.entry(host).or_default();
@@ -289,7 +289,7 @@ impl KnownHosts {
         self.hosts.iter().map(|(host, known)| (host.clone(), known.read.clone())).collect()
     }
 
-    /// The stored positions, for every host: what was read after them was perhaps not stored, and is read again.
+    /// Sets the stored positions for every host. Messages that were read after them may not have been stored, so they are read again.
     pub(super) fn set_positions(&mut self, positions: BTreeMap<HostId, ReadUpTo>) {
         self.hosts.values_mut().for_each(|known| known.read = ReadUpTo::default());
         for (host, read) in positions {

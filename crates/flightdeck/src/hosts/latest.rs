@@ -23,9 +23,9 @@ use crate::clock;
 
 /// How often hosts are checked for silence.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
-/// How often it is stored when hosts were last seen. A change of a mark is stored at once.
+/// How often the times at which hosts were last seen are stored. A changed mark is stored at once.
 const STORE_EVERY: Duration = Duration::from_secs(10);
-/// The name under which it is stored.
+/// The name under which the known hosts are stored.
 const STATE: &str = "known_hosts";
 
 /// Follows until the connection ends. `caught_up` becomes true once everything that was there is read.
@@ -91,7 +91,7 @@ impl Hosts {
                 known.own_presence(presence.at, server_at);
                 return Ok(());
             }
-            // The server's time by this machine's clock.
+            // The server's time, converted to this machine's clock.
             let sent = Timestamp::from_millis(server_at + known.own_ahead().unwrap_or(0)).min(clock::now());
             if let Err(refusal) = known.note_sign_of_life(host, presence, server_at, sent) {
                 tracing::warn!(%host, %refusal, "refused the presence of a host; the host is not shown");
@@ -104,7 +104,7 @@ impl Hosts {
         Ok(())
     }
 
-    /// Marks every other host as unreachable: from now on this daemon does not hear of it, or hears of it from another server.
+    /// Marks every other host as unreachable: from now on this daemon hears of no host, or hears of them from another server.
     pub(super) async fn lose_all_hosts(&self) {
         self.known().lose_all();
         // Fails only if the daemon stops.

@@ -34,7 +34,7 @@ pub struct NatsLink {
     /// This machine.
     pub(super) host: HostId,
     dead: watch::Receiver<bool>,
-    /// What the server complained about last, such as a missing permission.
+    /// The last error that the server reported, such as a missing permission.
     complaint: watch::Receiver<Option<String>>,
 }
 
@@ -76,11 +76,11 @@ impl NatsLink {
 
     /// Returns when the connection is lost.
     pub(super) async fn wait_until_closed(&self) {
-        // Fails if the connection was dropped, and the sender with it; then it has died too.
+        // An error means that the sender was dropped with the connection, so the connection is closed as well.
         let _ = self.dead.clone().wait_for(|dead| *dead).await;
     }
 
-    /// The stream of all logs. The first host of a fleet creates it, unless the server lets only a hub do that.
+    /// The stream of all logs. The first host of a fleet creates it, unless the server permits this only to a hub.
     pub(super) async fn log_stream(&self) -> anyhow::Result<Stream> {
         let sized = |max_bytes| Config {
             name: self.subjects.log_stream(),
@@ -122,7 +122,8 @@ impl NatsLink {
         })
     }
 
-    /// The stream, with the settings that it has. A missing one is created with the first of `configs` that the server has room for.
+    /// The stream with the settings that it has on the server. A missing stream is created with the first of `configs` that the server has room
+    /// for.
     async fn stream(&self, configs: &[Config]) -> anyhow::Result<Stream> {
         let [first, smaller @ ..] = configs else { bail!("a stream needs a configuration") };
         let name = &first.name;

@@ -4,7 +4,7 @@
 //! messages are in flight at a time. The first of each group names the message that must be the last one on the subject, and the others
 //! follow once the server has taken it. So of two machines with the same name, at least one notices the other.
 //!
-//! The presence says which of them has the name: the machine that announces itself. Another one waits until that machine is silent.
+//! If two machines use one name, the name belongs to the machine whose presence is seen. The other machine waits until the first is silent.
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ const WINDOW_MESSAGES_MAX: usize = 512;
 const STORE_POSITION_EVERY: Duration = Duration::from_secs(5);
 /// Room in each message for ids, times, the envelope and headers.
 const AROUND_PAYLOAD_BYTES: usize = 8 * 1024;
-/// How often the presence under the own name is read while it is found out whether another machine sends it.
+/// How often the presence under this name is read while this host finds out whether another machine sends it.
 const LOOK_AT_PRESENCE_EVERY: Duration = Duration::from_secs(1);
 /// The name under which the position is stored.
 const STATE: &str = "forward";
@@ -52,11 +52,11 @@ pub(super) struct Position {
     pub(super) seq: u64,
     /// The number of the last message.
     pub(super) n: u64,
-    /// The place of that message in the stream.
+    /// The position of that message in the stream.
     last: u64,
 }
 
-/// What the database remembers: a name for its log, and a secret for digests.
+/// What the database remembers for forwarding: a name for its log, and a secret for digests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LogIdentity {
     pub(super) log: String,
@@ -157,7 +157,7 @@ async fn check_name_is_free(
         if presence.left || presence.log.as_ref() == Some(&identity.log) {
             return Ok(());
         }
-        // Whatever the clocks say: a machine that is alive sends the next one.
+        // The clocks are not compared, because a machine that is alive sends its next presence soon.
         if *first.get_or_insert(last.sequence) != last.sequence {
             return Err(taken().into());
         }
@@ -209,7 +209,7 @@ impl<'a> Forwarder<'a> {
                 }
                 let before = match sent {
                     Some(SentHead { head, .. }) if head.log == identity.log => {
-                        // Since that message, events of other hosts were passed over.
+                        // Own events up to that message were forwarded, and events of other hosts after it were skipped already.
                         let passed = own.filter(|own| own.n == head.n).map_or(0, |own| own.seq);
                         Position { seq: head.seq.max(passed), n: head.n, ..Position::default() }
                     }
@@ -266,12 +266,12 @@ impl<'a> Forwarder<'a> {
                 self.hosts.note_forwarded(&self.position, self.position.n.saturating_sub(before));
             }
             self.hosts.note_all_forwarded(log);
-            // After the last own event there are only those of other hosts.
+            // After the last own event the log has only events of other hosts.
             self.position.seq = self.position.seq.max(log.log_end);
             self.store_position().await?;
             tokio::select! {
                 changed = appended.changed() => changed.context("the daemon is stopping")?,
-                // The position of the last events is stored too.
+                // The position is stored after the last events too, even if no further event arrives.
                 () = tokio::time::sleep(STORE_POSITION_EVERY) => {}
             }
         }
@@ -279,7 +279,7 @@ impl<'a> Forwarder<'a> {
 
     /// Sends the events that were appended a moment ago: they need not be read from the log.
     async fn send_new(&mut self, records: Vec<Record>) -> anyhow::Result<()> {
-        // A page that was read ahead has them too.
+        // The page that was read ahead contains them too, so it is dropped.
         self.replay = None;
         let events = records.len() as u64;
         self.send_window(records).await?;
@@ -303,7 +303,7 @@ impl<'a> Forwarder<'a> {
             let window = own.by_ref().take(WINDOW_MESSAGES_MAX).collect();
             self.send_window(window).await?;
         }
-        // What is between the records is of other hosts, cannot be read, or was removed.
+        // Records between these belong to other hosts, cannot be read, or were removed.
         self.position.seq = end.unwrap_or_default().max(self.position.seq);
         self.store_position().await
     }
@@ -319,7 +319,7 @@ impl<'a> Forwarder<'a> {
                 acknowledgements.push(self.link.js.send_publish(self.subject.clone(), message).await?);
                 continue;
             }
-            // If the server refused only this one, the others would hide that it is missing.
+            // If the server refused only this message, the messages after it would hide that it is missing.
             let first = message.expected_last_subject_sequence(position.last);
             let first = self.link.js.send_publish(self.subject.clone(), first).await?;
             position.last = self.acknowledged(first, position.n).await?;
@@ -332,7 +332,7 @@ impl<'a> Forwarder<'a> {
         Ok(())
     }
 
-    /// The place of the message in the stream.
+    /// Waits for the acknowledgement, and returns the position of the message in the stream.
     async fn acknowledged(&self, message: PublishAckFuture, n: u64) -> anyhow::Result<u64> {
         let host = &self.link.host;
         match message.await {
@@ -341,7 +341,7 @@ impl<'a> Forwarder<'a> {
             }
             Ok(taken) => Ok(taken.sequence),
             Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {
-                // If another machine has the name, this log goes on from here later.
+                // If another machine uses the name, this log continues from here later.
                 store_position(self.hosts, &self.position).await?;
                 bail!(
                     "the last message of {host} on the server is not from this connection; it is looked up again"

@@ -78,12 +78,12 @@ pub enum RequestError {
     Unreadable(HostId, String),
 }
 
-/// This machine among the hosts of its fleet.
+/// The part that this machine has in a fleet of hosts: its connection, and what it knows of the others.
 #[derive(Debug)]
 pub struct Hosts {
     /// The name of this machine among the hosts.
     pub name: HostId,
-    /// They may change while the daemon runs.
+    /// The settings, which may change while the daemon runs.
     settings: watch::Sender<Arc<HostsSettings>>,
     hub: bool,
     engine: EngineHandle,
@@ -92,7 +92,7 @@ pub struct Hosts {
     prices: watch::Receiver<Arc<PriceTable>>,
     status: Mutex<LinkStatus>,
     known: Mutex<KnownHosts>,
-    /// Another host has sent a presence.
+    /// Notified when another host has sent a presence.
     heard: watch::Sender<()>,
     early_summaries: Mutex<EarlySummaries>,
 }
@@ -110,7 +110,7 @@ struct LinkStatus {
 /// Own events that the server does not have.
 #[derive(Clone, Copy, Debug, Default)]
 struct Backlog {
-    /// How many there were when they were counted, and how many the daemon had appended then.
+    /// How many events were not forwarded when they were counted, and how many the daemon had appended then.
     counted: u64,
     appended: u64,
     /// How many were forwarded since.
@@ -188,7 +188,7 @@ impl Hosts {
             let settings = Arc::clone(&changes.borrow_and_update());
             tokio::select! {
                 () = self.stay_joined(&settings, actions) => return,
-                // `self` has the sender, so there is always a next change.
+                // `self` holds the sender, so this waits for the next change and never fails.
                 _ = changes.changed() => self.end_connection(&settings).await,
             }
         }
@@ -204,7 +204,7 @@ impl Hosts {
         }
         if let Some(link) = link.filter(|_| leaves) {
             let presence = HostPresence { left: true, ..own_presence(old, host_kind(), self.hub) };
-            // If the server does not take it, the hubs call this host unreachable.
+            // If the server does not accept the message, the hubs show this host as unreachable.
             let _ = tokio::time::timeout(LEAVE_TIME_MAX, publish_presence(&link, &presence)).await;
         }
     }
@@ -214,11 +214,13 @@ impl Hosts {
         if settings.url.is_none() {
             return std::future::pending().await;
         }
-        // Only for the backlog that is shown until there is a connection.
+        // Only needed for the backlog that is shown until there is a connection.
         if let Ok(position) = member::stored_position(self).await
             && let Err(error) = self.count_backlog(&position).await
         {
-            tracing::warn!("the events to forward could not be counted: {error:#}");
+            tracing::warn!(
+                "could not count the events to forward; the backlog that is shown may be too small: {error:#}"
+            );
         }
         let mut pause = RETRY_FIRST;
         loop {
@@ -232,7 +234,7 @@ impl Hosts {
                 (status.link, status.problem) = (None, Some(format!("{error:#}")));
                 status.position.clone()
             };
-            // If it fails, a daemon that starts before there is a server again shows a backlog that is too large.
+            // If this fails and the next daemon starts without a server, it shows a backlog that is too large.
             let _ = member::store_later_position(self, &position).await;
             pause = match begun.elapsed() > RETRY_LONGEST {
                 _ if error.is::<NameTaken>() => RETRY_NAME_TAKEN,
@@ -256,7 +258,7 @@ impl Hosts {
         let forwarder = Forwarder::resume(self, &link, &mut identity, settings.share).await?;
         let identity = forwarder.identity();
         let filter = PayloadFilter::for_share(settings.share, &identity.salt);
-        // The server has it before the first message of the log, so a hub can know which database is forwarded.
+        // The server has this before the first message of the log, so a hub knows which database is forwarded.
         let kind = host_kind();
         publish_presence(&link, &self.presence(kind, identity)).await?;
         lock(&self.status).link = Some(link.clone());
@@ -373,14 +375,14 @@ impl Hosts {
         lock(&self.status).problem = Some(problem);
     }
 
-    /// The server took this many events.
+    /// Counts events that the server has acknowledged.
     fn note_forwarded(&self, position: &Position, events: u64) {
         let mut status = lock(&self.status);
         (status.position, status.problem) = (position.clone(), None);
         status.backlog.forwarded += events;
     }
 
-    /// The server has all own events of this log.
+    /// Sets the backlog to zero: the server has all own events of this log.
     fn note_all_forwarded(&self, log: OwnLog) {
         let mut status = lock(&self.status);
         status.problem = None;

@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use super::RequestError;
 use super::link::NatsLink;
 
-/// Set on every message of a reply but the last.
+/// The header of every message of a reply except the last.
 const MORE: &str = "Flightdeck-More";
 /// Largest reply: a page of a conversation.
 const REPLY_BYTES_MAX: usize = 8 * 1024 * 1024;

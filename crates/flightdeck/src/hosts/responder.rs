@@ -1,5 +1,4 @@
-//! Carries out requests from a hub, if the settings of this host accept them. Each does exactly what the same request on this host would
-//! do.
+//! Carries out requests from a hub, if the settings of this host accept them. Each request does the same as on this host itself.
 
 use std::sync::Arc;
 

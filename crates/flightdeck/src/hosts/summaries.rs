@@ -27,7 +27,7 @@ pub(super) async fn send_summaries(
     filter: Option<&PayloadFilter>,
 ) -> anyhow::Result<()> {
     link.latest_stream().await?;
-    // A subscription to the changes of cards would have the engine write every card.
+    // A subscription to changes of cards would make the engine write every card.
     let mut enriched = hosts.engine.enriched();
     let mut changed = own_sessions(hosts).await?;
     let mut sent = BTreeMap::new();
@@ -40,7 +40,7 @@ pub(super) async fn send_summaries(
             match enriched.try_recv() {
                 Ok(id) => drop(changed.insert(id)),
                 Err(TryRecvError::Empty) => break,
-                // Some were missed, so all sessions are checked.
+                // Some changes were missed, so all sessions are checked.
                 Err(TryRecvError::Lagged(_)) => changed = own_sessions(hosts).await?,
                 Err(TryRecvError::Closed) => anyhow::bail!("the daemon is stopping"),
             }

@@ -138,7 +138,7 @@ fn read_chunk(listed: &mut ListedFiles) -> Chunk {
                 Err(reason) => set_aside(&file, &reason),
             },
             Err(error) if error.is_poison() => set_aside(&file, &error.to_string()),
-            // After the listing, a hook removed the file to keep the bounds of the spool.
+            // A hook has removed the file since it was listed, to keep the bounds of the spool.
             Err(error) if error.is_gone() => {}
             Err(error) => {
                 tracing::warn!(%error, "could not read a spooled event; it is tried again");
@@ -150,7 +150,7 @@ fn read_chunk(listed: &mut ListedFiles) -> Chunk {
     chunk
 }
 
-/// If the frame has no id, the event gets the id in the file's name. So a file that is read twice is stored once.
+/// The record of a frame. A frame without an id gets the id in the file's name, so that a file that is read twice is stored once.
 fn record(frame: EventFrame, file: &SpoolFile) -> Result<Record, String> {
     let draft =
         HookDraft { name_in_path: None, payload: frame.args, env: frame.env, bytes: file.bytes as usize };
@@ -184,7 +184,7 @@ pub async fn watch(sink: Sink, dir: PathBuf) {
         let every = POLL_EVERY.as_secs();
         let sentence = format!("the spool cannot be watched ({error}); it is read every {every} s instead");
         tracing::error!("{sentence}");
-        sink.health.trouble("spool", sentence);
+        sink.health.report_problem("spool", sentence);
     }
     // Events may have been spooled before the watch began.
     let mut left = drain(&sink, &dir).await;

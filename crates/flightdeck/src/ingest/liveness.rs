@@ -16,7 +16,7 @@ use crate::clock;
 use crate::ingest::Sink;
 use crate::process;
 
-/// Most occupied seats that wait to be watched. If there are more, an end is noticed at the next restart.
+/// Most processes that wait to be watched. If there are more, the end of one is noticed only at the next restart.
 pub const SEATS_WAITING_MAX: usize = 1024;
 
 /// When to retry after the store refused the end of a process.
@@ -36,7 +36,7 @@ enum Liveness {
 /// The watched processes, each with its session.
 type Watched = BTreeMap<(u32, Option<String>), SessionId>;
 
-/// `restored`: the occupants of seats when the daemon last stopped, and those that the spool added since.
+/// Watches processes until the daemon stops. `restored` are the occupants of seats at the last stop and those that the spool added since.
 pub async fn watch(sink: Sink, restored: Vec<Occupant>, mut seats: mpsc::Receiver<Occupant>) {
     let here = process::namespace();
     let mut watched = Watched::new();
@@ -67,7 +67,7 @@ fn handle(sink: &Sink, occupant: Occupant, liveness: Liveness, watched: &mut Wat
                 watch_process(sink, occupant);
             }
         }
-        // In a task of its own: while the store refuses, other processes must still be watched.
+        // Runs in a task of its own, so that the other processes are watched while the store refuses.
         Liveness::Gone => drop(tokio::spawn(report_end(sink.clone(), occupant))),
         Liveness::Unknown => {}
     }
@@ -97,7 +97,7 @@ fn watch_process(sink: &Sink, occupant: Occupant) {
     });
 }
 
-/// Appends the end of the process. The core knows whether the session had left it or ended before.
+/// Appends the end of the process. The core ignores it if the session had left the process or had ended before.
 async fn report_end(sink: Sink, occupant: Occupant) {
     let Occupant { session_id, pid, proc_start, .. } = &occupant;
     let record =

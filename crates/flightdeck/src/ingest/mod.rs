@@ -15,12 +15,12 @@ use flightdeck_core::log::record::Record;
 use crate::engine::EngineHandle;
 use crate::health::Health;
 
-/// Adds to a hook what its payload does not say and the fold needs: a spooled hook needs the same as one that was sent.
+/// Adds to a hook's record what the fold needs and the payload does not say. Spooled hooks need it as much as hooks that were sent.
 pub trait PrepareHook: Debug + Send + Sync {
     fn prepare<'a>(&'a self, record: &'a mut Record) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 }
 
-/// Where events go, and where problems on the way are reported. A clone shares them.
+/// Where sources send their events and report their problems. A clone shares both.
 #[derive(Clone, Debug)]
 pub struct Sink {
     pub engine: EngineHandle,

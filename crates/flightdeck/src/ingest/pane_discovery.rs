@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::process;
-use crate::terminal::pane::is_our_socket;
+use crate::terminal::pane::check_own_socket;
 use crate::terminal::tmux::Tmux;
 
 /// Processes between a client and its tmux server: `sh -c`, `env`, a wrapper, a debugger.
@@ -58,7 +58,7 @@ fn ancestors_in_tmux(pid: u32) -> Option<AncestorsInTmux> {
 /// The pane whose first process is one of the ancestors. Its server must be the server of the ancestors: a socket path may
 /// belong to another server by now.
 async fn pane_of(tmux: &impl Tmux, socket: &Path, ancestors: &AncestorsInTmux) -> Option<String> {
-    is_our_socket(socket).ok()?;
+    check_own_socket(socket).ok()?;
     let listed =
         tmux.call(socket, &["list-panes", "-a", "-F", "#{pid} #{pane_pid} #{pane_id}"], None).await.ok()?;
     find_pane(&listed, ancestors)
@@ -98,7 +98,7 @@ fn socket_path(line: &str, inodes: &[String]) -> Option<PathBuf> {
     (path.starts_with('/') && inodes.iter().any(|known| known == inode)).then(|| PathBuf::from(path))
 }
 
-/// Elsewhere the kernel does not say: the server with tmux's usual name is asked.
+/// On other systems the kernel does not list sockets, so the server with tmux's default socket is asked.
 #[cfg(not(target_os = "linux"))]
 fn sockets_of(_pid: u32) -> Vec<PathBuf> {
     let folder = std::env::var_os("TMUX_TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);

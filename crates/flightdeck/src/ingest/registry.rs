@@ -78,7 +78,7 @@ fn is_close_write(kind: &notify::EventKind) -> bool {
     matches!(kind, notify::EventKind::Access(AccessKind::Close(AccessMode::Write)))
 }
 
-/// Watches the folder or its nearest parent that exists, and returns which one.
+/// Watches the folder, or its nearest parent if it does not exist. Returns the folder that is watched.
 fn watch_nearest(watcher: &mut RecommendedWatcher, folder: &Path) -> Option<PathBuf> {
     let mut watch = |dir: &Path| dir.is_dir() && watcher.watch(dir, RecursiveMode::NonRecursive).is_ok();
     let nearest = folder.ancestors().find(|dir| watch(dir))?;
@@ -105,12 +105,12 @@ impl RegistryReader {
     fn report_health(&self, watching: bool) {
         let health = &self.sink.health;
         if watching {
-            return health.fine(REGISTRY);
+            return health.clear_problem(REGISTRY);
         }
         let every = POLL_EVERY.as_secs();
         let folder = self.folder.display();
         let sentence = format!("{folder} cannot be watched; it is read every {every} s instead");
-        health.trouble(REGISTRY, sentence);
+        health.report_problem(REGISTRY, sentence);
     }
 
     /// Reads changed entries until the folder or a parent of it appears or disappears.

@@ -1,7 +1,7 @@
 //! Keys for the buttons of a note: each answers one ask in one way, and works once.
 //!
-//! A key is the whole proof that its sender may answer, so it is long and random. Keys are only in memory: a restarted daemon
-//! holds no hook any more, and so could not answer their asks.
+//! A key alone proves that its sender may answer, so it is long and random. Keys are only in memory: a restarted daemon holds no hook any
+//! more, so it could not deliver the answers to their asks.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

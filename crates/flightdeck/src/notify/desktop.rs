@@ -29,7 +29,7 @@ pub(super) async fn send(message: &NoteMessage) -> Result<(), SendError> {
             tokio::spawn(open_on_click(shown, message.url.clone()));
             Ok(())
         }
-        // Before version 0.8, which knows no actions.
+        // A `notify-send` before version 0.8 does not know `--action`.
         Err(SendError::Final(why)) if why.contains("nknown option") => {
             program::run(notify_send(message), b"").await
         }
@@ -56,7 +56,7 @@ async fn open_on_click(mut shown: RunningProgram, url: String) {
 async fn open(url: &str) {
     let mut opener = Command::new(BROWSER_OPENER);
     opener.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // The opener may become the browser, so it is not stopped.
+    // The opener may turn into the browser, so it is not stopped after a time limit.
     match opener.spawn() {
         Ok(mut child) => drop(child.wait().await),
         Err(error) => {

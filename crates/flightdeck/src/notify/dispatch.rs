@@ -47,7 +47,7 @@ struct RunningTarget {
 }
 
 /// One note with its rows in the outbox: one for each target.
-struct Gathered {
+struct NoteWithRows {
     seq: u64,
     note: Note,
     rows: Vec<(String, OutboxKey)>,
@@ -84,7 +84,7 @@ impl Dispatcher {
                 biased;
                 () = stopped(&mut stopping) => break,
                 taken = self.gather() => {
-                    // Both mean that the engine has ended. Notes that were not sent stay in the outbox.
+                    // In both cases the engine has ended. Notes that were not sent stay in the outbox.
                     if taken.is_empty() || self.dispatch(taken).await.is_err() {
                         break;
                     }
@@ -118,7 +118,7 @@ impl Dispatcher {
         let mut lines: BTreeMap<String, Vec<TargetNote>> = BTreeMap::new();
         let mut dropped = Vec::new();
         let checks = self.checks();
-        for Gathered { seq, note, rows } in group_by_note(taken) {
+        for NoteWithRows { seq, note, rows } in group_by_note(taken) {
             match checks.wanted(&note).await? {
                 Err(reason) => {
                     tracing::debug!(session = %note.session_id, kind = ?note.kind, reason, "a note is not sent");
@@ -213,12 +213,12 @@ impl Dispatcher {
 }
 
 /// Groups the queued rows by note: a note has a row for each target.
-fn group_by_note(taken: Vec<QueuedNote>) -> Vec<Gathered> {
-    let mut notes: Vec<Gathered> = Vec::new();
+fn group_by_note(taken: Vec<QueuedNote>) -> Vec<NoteWithRows> {
+    let mut notes: Vec<NoteWithRows> = Vec::new();
     for QueuedNote { key, target, note } in taken {
         match notes.iter_mut().find(|known| known.seq == key.seq && known.note == note) {
             Some(known) => known.rows.push((target, key)),
-            None => notes.push(Gathered { seq: key.seq, note, rows: vec![(target, key)] }),
+            None => notes.push(NoteWithRows { seq: key.seq, note, rows: vec![(target, key)] }),
         }
     }
     notes

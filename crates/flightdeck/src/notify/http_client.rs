@@ -26,7 +26,7 @@ const CONNECT_MAX: Duration = Duration::from_secs(5);
 const REPLY_MAX: Duration = Duration::from_secs(10);
 /// Most bytes read of a reply that is an error, for its message.
 const ERROR_BYTES_MAX: usize = 4 * 1024;
-/// Longest part of such a message that is shown.
+/// Longest part of such a reply that is shown.
 const ERROR_CHARS_MAX: usize = 200;
 
 /// An http or https address without user and password.

@@ -1,5 +1,5 @@
-//! When a pane shows another status: a more urgent one at once, a less urgent one after it has lasted for a while. Pure: time is an
-//! argument.
+//! Decides when a pane shows another status: a more urgent status at once, a less urgent one after it has lasted for a while. Does no IO:
+//! time is an argument.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use flightdeck_core::view::lens::FleetStatus;
 use flightdeck_core::view::pane_status::PaneKey;
 use tokio::time::Instant;
 
-/// How long a less urgent status must last. Between two tools a session works for a moment; colours that follow it flicker.
+/// How long a less urgent status must last. Between two tools a session works only for a moment, and a colour that followed it would flicker.
 pub(super) const DOWNGRADE_AFTER: Duration = Duration::from_secs(2);
 
 /// What each pane shows, and what it will show.
@@ -26,7 +26,7 @@ struct DebouncedPane {
 }
 
 impl Debouncer {
-    /// The pane has this status now; `None` if no session is in it. Returns whether it shows another one at once.
+    /// Sets the present status of the pane; `None` if no session is in it. Returns whether the pane must show another one at once.
     pub(super) fn set(&mut self, pane: &PaneKey, status: Option<FleetStatus>, now: Instant) -> bool {
         let entry = self.panes.entry(pane.clone()).or_default();
         if status == entry.shown {
@@ -37,7 +37,7 @@ impl Debouncer {
             *entry = DebouncedPane { shown: status, pending: None };
             return true;
         }
-        // The time runs from the first moment of being less urgent, also if the status changes again meanwhile.
+        // The time runs from the first moment at which the status was less urgent, even if it changes again meanwhile.
         let due = entry.pending.map_or(now + DOWNGRADE_AFTER, |(_, due)| due);
         entry.pending = Some((status, due));
         false
@@ -64,13 +64,13 @@ impl Debouncer {
         self.panes.get(pane)?.shown
     }
 
-    /// Forgets the panes that show nothing and wait for nothing.
+    /// Forgets the panes that show nothing and for which no status is pending.
     pub(super) fn clean_up(&mut self) {
         self.panes.retain(|_, pane| pane.shown.is_some() || pane.pending.is_some());
     }
 }
 
-/// A status is more urgent than none. [`FleetStatus`] has the most urgent first.
+/// Whether the first status is more urgent. Any status is more urgent than none. [`FleetStatus`] lists the most urgent first.
 fn is_more_urgent(status: Option<FleetStatus>, than: Option<FleetStatus>) -> bool {
     match (status, than) {
         (Some(status), Some(than)) => status < than,

@@ -21,7 +21,7 @@ use self::debounce::Debouncer;
 use crate::engine::{EngineHandle, PaneDisplay, SessionPanes};
 use crate::terminal::tmux::Tmux;
 
-/// Changes that may wait for the task. If there are more, it asks for all panes once.
+/// Changes that may wait for the task. If there are more, the task asks for all panes once.
 const CHANGES_WAITING_MAX: usize = 256;
 
 /// The included file below a Flightdeck home. It exists while colours are wanted.
@@ -29,7 +29,7 @@ pub fn included_file(home: &Path) -> PathBuf {
     home.join("tmux.conf")
 }
 
-/// The engine's side.
+/// The part of the display that the engine calls.
 #[derive(Debug)]
 pub struct PaneColours {
     included: PathBuf,
@@ -39,13 +39,13 @@ pub struct PaneColours {
 
 #[derive(Debug, Default)]
 struct SharedStatuses {
-    /// A change was lost, or nothing is known yet: all panes must be asked for.
+    /// A change was lost, or nothing is known yet: the task must ask for all panes.
     ask_all: AtomicBool,
     was_wanted: AtomicBool,
 }
 
 impl PaneColours {
-    /// With the receiver for [`follow`].
+    /// Returns the engine's part and the receiver for [`follow`].
     pub fn new(home: &Path) -> (Arc<Self>, PaneChanges) {
         let (changes, received) = mpsc::channel(CHANGES_WAITING_MAX);
         let shared = Arc::new(SharedStatuses::default());
@@ -55,7 +55,7 @@ impl PaneColours {
 }
 
 impl PaneDisplay for PaneColours {
-    /// One `stat`, once for each batch of events: the person may install or uninstall while the daemon runs.
+    /// Costs one `stat` for each batch of events: the person may install or uninstall the colours while the daemon runs.
     fn is_wanted(&self) -> bool {
         let wanted = self.included.exists();
         let before = self.shared.was_wanted.swap(wanted, Ordering::Relaxed);
@@ -76,7 +76,7 @@ impl PaneDisplay for PaneColours {
     }
 }
 
-/// The task's side of [`PaneColours`].
+/// The part of [`PaneColours`] that the task reads.
 #[derive(Debug)]
 pub struct PaneChanges {
     home: PathBuf,
@@ -110,13 +110,13 @@ pub async fn follow(mut changes: PaneChanges, engine: EngineHandle, tmux: impl T
     }
 }
 
-/// No status is pending.
+/// The sleep while no status is pending.
 fn sleep_long() -> tokio::time::Sleep {
     const HOUR: std::time::Duration = std::time::Duration::from_secs(3600);
     tokio::time::sleep(HOUR)
 }
 
-/// What every pane shows and should show.
+/// What every pane shows now, and what it should show.
 #[derive(Debug, Default)]
 struct Display {
     sessions: BTreeMap<SessionId, Vec<(PaneKey, FleetStatus)>>,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use flightdeck_core::view::lens::FleetStatus;
 
-use crate::terminal::pane::is_our_socket;
+use crate::terminal::pane::check_own_socket;
 use crate::terminal::tmux::{Tmux, TmuxError};
 
 /// Set by the included file to the Flightdeck home whose daemon writes the other two.
@@ -36,7 +36,7 @@ pub(super) async fn paint(
     shown: impl Fn(&str) -> Option<FleetStatus> + Send,
 ) -> Result<(), TmuxError> {
     // A hook payload can name any socket.
-    if is_our_socket(server).is_err() {
+    if check_own_socket(server).is_err() {
         return Ok(());
     }
     let format =

@@ -1,7 +1,7 @@
 //! Adds our handlers to a text, in the style of that text, and removes them.
 //!
-//! `strip` restores the text before `merge` byte for byte, except white space in a list or object that was empty before. The
-//! receipt has that text.
+//! If `strip` follows `merge`, the text is the same as before, byte for byte. The exception is white space in a list or object that was
+//! empty before: the receipt has that text.
 
 use std::io;
 use std::path::Path;

@@ -45,7 +45,7 @@ pub(super) fn plan_registration(
     // A repair also restores a status line that another tool replaced.
     let lost_line = lifetime.is_none() && old.as_ref().is_some_and(|old| old.status_line);
     let with_line = registration.status_line || had_line || lost_line;
-    let before = unregistered(found, old.as_ref(), had_ours);
+    let before = text_without_ours(found, old.as_ref(), had_ours);
     // Start from the text without our handlers, if known, so that a second install gives the same file as the first.
     let base = before.as_ref().map_or(found, |before| before.as_deref()).unwrap_or_default();
     let mut after = edit::merge(base, path, &registration.handlers()?)?;
@@ -64,7 +64,7 @@ pub(super) fn plan_registration(
 }
 
 /// The file without our handlers, if it is known byte for byte; the inner `None` means "no file".
-fn unregistered(found: Option<&str>, old: Option<&Receipt>, had_ours: bool) -> Option<Option<String>> {
+fn text_without_ours(found: Option<&str>, old: Option<&Receipt>, had_ours: bool) -> Option<Option<String>> {
     match old.and_then(|old| old.exact.as_ref()) {
         Some(exact) if found == Some(&exact.after) => Some(exact.before.clone()),
         _ if !had_ours => Some(found.map(str::to_owned)),
@@ -101,7 +101,7 @@ pub(super) fn plan_removal(
 ) -> Result<EditPlan, SettingsError> {
     let Some(text) = found else { return Ok(EditPlan { after: None, receipt: None, taken_out: 0 }) };
     let document = Document::read(text, path)?;
-    let after = match unregistered(found, old, document.has_ours()) {
+    let after = match text_without_ours(found, old, document.has_ours()) {
         Some(before) => before,
         None => {
             let shared = only.is_some_and(|own| other_home(&document, own).is_some());

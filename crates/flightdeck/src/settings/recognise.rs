@@ -74,7 +74,7 @@ pub fn is_query_of_http_handler(query: &str) -> bool {
     query.split(['&', '#']).any(|pair| pair == URL_SENTINEL)
 }
 
-/// Whether two handlers do the same. 0.1.0 wrote another message.
+/// Whether two handlers do the same. Their messages may differ, because 0.1.0 wrote another one.
 pub(super) fn works_like(one: &Value, other: &Value) -> bool {
     let (Some(one), Some(other)) = (one.as_object(), other.as_object()) else { return false };
     let has_all = |of: &Map<String, Value>, from: &Map<String, Value>| {

@@ -219,7 +219,7 @@ impl SettingsFile {
             let old = self.receipts.receipt(real);
             let plan = plan(text, old.clone())?;
             if plan.after.as_deref() == text {
-                // The text stays, but the lifetime may have changed.
+                // The text is unchanged, but the lifetime of the registration may have changed.
                 self.receipts.save_receipt(real, plan.receipt.as_ref())?;
                 return Ok(EditResult {
                     after: plan.after.unwrap_or_default(),

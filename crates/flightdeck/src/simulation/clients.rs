@@ -74,7 +74,7 @@ impl Sent {
         &self.line[..self.line.len() / 2]
     }
 
-    /// Notes the acknowledgement. False if there is none.
+    /// Records the acknowledgement in the reply. False if the reply has none.
     fn take_answer(&self, world: &World, answer: Option<Value>) -> bool {
         let Some(answer) = answer.filter(|a| a["ok"] == true) else { return false };
         let mut facts = world.facts();
@@ -85,12 +85,12 @@ impl Sent {
     }
 }
 
-/// As `flightdeck hook` does it: its own connection, a bounded wait, else the spool.
+/// Sends the event as `flightdeck hook` does: on its own connection, with a bounded wait, otherwise into the spool.
 pub(super) async fn hook(world: World, sent: Sent) {
     world.waiting.fetch_add(1, Ordering::SeqCst);
     let twin = async {
         if let Some(line) = &sent.twin {
-            // A script that fails sends nothing again: the hook has the event too.
+            // If the script's call fails, nothing is resent: the hook sends the same event.
             let _ = ask(&world, line).await;
         }
     };
@@ -101,7 +101,7 @@ pub(super) async fn hook(world: World, sent: Sent) {
     }
 }
 
-/// One command, as a line.
+/// A command with its arguments as one line of the socket.
 pub(super) fn line(command: &str, args: Value) -> Vec<u8> {
     format!("{}\n", json!({ "cmd": command, "args": args })).into_bytes()
 }
@@ -115,7 +115,7 @@ pub(super) async fn call(world: &World, line: &[u8]) -> Option<Value> {
 async fn ask(world: &World, line: &[u8]) -> Option<Value> {
     let mut stream = Door::connect(world)?;
     let mut answer = Vec::new();
-    // A hook that gives up closes its connection, whatever arrives then.
+    // A hook that gives up closes its connection, even if a reply arrives then.
     timeout(ACK_WITHIN, exchange(&mut stream, line, &mut answer)).await.ok()?.ok()?;
     serde_json::from_slice(answer.split(|byte| *byte == b'\n').next()?).ok()
 }
@@ -161,7 +161,7 @@ pub(super) async fn flood(world: World, all: Vec<Sent>) {
 pub(super) async fn half_a_line(world: &World, sent: &Sent) {
     world.facts().withheld.push(sent.id);
     let Some(mut stream) = Door::connect(world) else { return };
-    // The daemon may have gone, which does not matter here.
+    // An error means that the daemon has stopped or died, which is not a failure here.
     let _ = stream.write_all(sent.half()).await;
     let _ = stream.shutdown().await;
     let mut answer = Vec::new();
@@ -183,7 +183,7 @@ impl NeverReads {
             held.push(stream);
         }
         if let Some(mut stream) = Door::connect(world) {
-            // The daemon may have gone, which does not matter here.
+            // An error means that the daemon has stopped or died, which is not a failure here.
             let _ = stream.write_all(b"{\"cmd\":\"subscribe\"}\n").await;
             held.push(stream);
         }
@@ -200,7 +200,7 @@ pub(super) async fn reconnects(world: &World, times: usize) {
         let (read, mut write) = stream.into_split();
         let last = if n % 3 == 1 { Value::Null } else { json!("other-7") };
         let line = format!("{}\n", json!({ "cmd": "subscribe", "args": { "last_event_id": last } }));
-        // The daemon may have gone, which does not matter here.
+        // An error means that the daemon has stopped or died, which is not a failure here.
         let _ = write.write_all(line.as_bytes()).await;
         let _ = timeout(ACK_WITHIN, BufReader::new(read).read_line(&mut String::new())).await;
     }
@@ -221,7 +221,7 @@ pub(super) struct ViewedBoard {
 impl Viewer {
     pub(super) async fn watch(self, world: World) {
         loop {
-            // The daemon has gone, or there is none.
+            // The daemon has stopped or died, or none was running.
             let _ = self.follow(&world).await;
             tokio::time::sleep(BACK_AFTER).await;
         }
@@ -261,7 +261,7 @@ impl ViewedBoard {
             // A card carries its asks, its assignment and its effort too.
             "ask_opened" | "ask_closed" | "assignment_updated" | "effort_updated" => {}
             "session_removed" => drop(self.cards.remove(data["id"].as_str().unwrap())),
-            // Another session took its place: this was its last card.
+            // Another session took the place of this one, and this was its last card.
             "session_completed" if !card["replaced_by"].is_null() => {
                 self.cards.remove(card["id"].as_str().unwrap());
             }

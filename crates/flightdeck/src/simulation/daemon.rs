@@ -25,7 +25,7 @@ use crate::store::Store;
 use crate::store::faulty::Faulty;
 use crate::transport::socket::serve_connection;
 
-/// The same as in `drain::watch`, which gets its hints from the kernel.
+/// How often the spool is drained, as in `drain::watch`, which gets its hints from the kernel.
 const SETTLE: Duration = Duration::from_millis(100);
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
@@ -100,7 +100,7 @@ impl SimulatedDaemon {
         *world.door.lock().unwrap() = Some(Door { callers });
         tasks.spawn(answer_the_door(calls, app));
         drain::drain_at(&sink, &world.spool(), world.now()).await;
-        // The spool is looked at once more.
+        // The spool is drained once more.
         world.spooled.notify_one();
         tasks.spawn(look_after_spool(sink, Arc::clone(world)));
         Some(Self { engine, task, holds, boot: health.boot.clone(), store, tasks })
@@ -110,7 +110,7 @@ impl SimulatedDaemon {
         &self.boot
     }
 
-    /// As `kill -9`: nothing is closed or reported.
+    /// Ends the daemon as `kill -9` does: nothing is closed or reported.
     pub(super) async fn kill(mut self, world: &World) {
         *world.door.lock().unwrap() = None;
         world.switch.kill();
@@ -125,7 +125,7 @@ impl SimulatedDaemon {
         *world.door.lock().unwrap() = None;
         self.holds.close();
         self.engine.stop().await;
-        // The simulated disk may fail; the next start reads what it has.
+        // Writing may fail on the simulated disk. The next start then reads what is there.
         let _ = self.store.close().await;
         self.tasks.shutdown().await;
     }

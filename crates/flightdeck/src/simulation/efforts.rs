@@ -31,7 +31,7 @@ const EXEMPT_EVERY: u64 = 5;
 const SUBAGENT_EVERY: u64 = 7;
 /// One call in this many comes by a script, too.
 const TWIN_EVERY: u64 = 4;
-/// The beginning of every text that the simulation adds for the agent. It makes the text recognisable in the reply to a hook.
+/// The beginning of every text that the simulation adds for the agent, to recognise the text in the reply to a hook.
 const MARK: &str = "injected-";
 /// After this many hooks on a working disk all waiting texts must have arrived: each hook delivers at least one.
 const HOOKS_TO_DELIVER: usize = INJECTIONS_MAX;
@@ -131,7 +131,7 @@ impl CountedSession {
         sent
     }
 
-    /// A text for the agent. If it is acknowledged, it must arrive.
+    /// Adds a text for the agent. If this is acknowledged, the text must arrive.
     pub(super) fn inject(&mut self, world: &World) -> impl Future<Output = ()> + use<> {
         self.injections += 1;
         let text = format!("{MARK}{}", self.injections);
@@ -144,7 +144,7 @@ impl CountedSession {
         }
     }
 
-    /// On a working disk: hooks of the session, until all that waits for it has arrived.
+    /// Called on a working disk: sends hooks of the session until all waiting texts have arrived.
     pub(super) async fn take_what_waits(&mut self, world: &World) -> Result<(), String> {
         for _ in 0..HOOKS_TO_DELIVER {
             if lost(world).is_none() {
@@ -160,7 +160,7 @@ impl CountedSession {
         }
     }
 
-    /// Each call of the main agent that was acknowledged or spooled counts once.
+    /// Checks that each call of the main agent that was acknowledged or spooled is counted once.
     pub(super) fn check_heartbeat(&self, world: &World, fleet: &Fleet) -> Result<(), String> {
         let Some(effort) = fleet.effort(&self.effort) else { return Err("the effort is lost".into()) };
         let main = effort.windows.iter().filter(|window| window.agent_id.is_none());
@@ -173,7 +173,7 @@ impl CountedSession {
         Ok(())
     }
 
-    /// The counter starts again. Nothing else runs meanwhile.
+    /// Adds a log entry, so that the counter starts again. Nothing else runs meanwhile.
     pub(super) async fn log(&mut self, world: &World, rng: &mut Rng) -> Result<(), String> {
         if rng.percent(50) {
             let line = clients::line("effort.log", json!({"id": self.effort, "text": "All is well."}));

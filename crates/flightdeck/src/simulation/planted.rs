@@ -22,7 +22,7 @@ pub(super) enum Bug {
     SpoolRemovedBeforeCommit,
     /// A resend is recognised and acknowledged, and yet stored again, as another event.
     ResendStoredAgain,
-    /// What a verdict gives is noted before the hook has it.
+    /// A verdict is recorded as given before the hook has it.
     VerdictNotedTooEarly,
     /// The relay task runs without a bug: no check may fail.
     RelayOnly,
@@ -54,7 +54,7 @@ impl Bug {
 #[derive(Debug)]
 pub(super) struct Planted {
     bug: Bug,
-    /// The place of each stored event: a resend alone must not reveal the bug.
+    /// The `seq` of each stored event: a resend alone must not reveal the bug.
     places: Mutex<BTreeMap<EventId, u64>>,
 }
 
@@ -67,7 +67,7 @@ impl Planted {
         self.bug == Bug::AppliedBeforeCommit
     }
 
-    /// The place that each record gets if nothing goes wrong.
+    /// The `seq` that each record gets if nothing goes wrong.
     fn guess(&self, after: u64, records: &[Record]) -> Vec<Appended> {
         let (mut last, mut known) = (after, self.places.lock().unwrap().clone());
         let place = |record: &Record| {
@@ -105,7 +105,7 @@ pub(super) fn relay_with_bug(
                     if planted.bug == Bug::VerdictNotedTooEarly =>
                 {
                     let judged = note_too_early(&engine, *question).await;
-                    // A sender that has gone is as without the bug.
+                    // A sender that has disconnected is handled as without the bug.
                     let _ = reply.send(judged);
                 }
                 (other, _) => drop(engine.send(other).await),
@@ -124,7 +124,7 @@ async fn pass_on(
     reply: AckSender,
 ) {
     let ids: Vec<EventId> = records.iter().map(|record| record.id).collect();
-    // A sender that has gone and an engine that has stopped are as without the bug.
+    // A sender that has disconnected and an engine that has stopped are handled as without the bug.
     let mut reply = Some(reply);
     match planted.bug {
         Bug::AcknowledgedBeforeAppend => {
@@ -152,7 +152,7 @@ async fn store_resends_again(engine: &EngineHandle, copies: Vec<Record>, appende
     let resent = copies.into_iter().zip(appended).filter(|(_, place)| place.duplicate);
     let again: Vec<Record> = resent.map(|(copy, _)| Record { id: clock::fresh_id(), ..copy }).collect();
     if !again.is_empty() {
-        // A disk that fails here hides the bug once.
+        // If the disk fails here, the bug has no effect this time.
         let _ = engine.append(again).await;
     }
 }
@@ -164,13 +164,13 @@ async fn note_too_early(engine: &EngineHandle, question: HookQuestion) -> Option
         && let Some((name, payload)) = EffortChange::VerdictGiven(judged.given.clone()).into_record()
     {
         let record = Record::noticed_here(Source::User, &name, &session, payload, clock::fresh_id());
-        // A disk that fails here hides the bug once.
+        // If the disk fails here, the bug has no effect this time.
         let _ = engine.append(vec![record]).await;
     }
     Some(judged)
 }
 
-/// The engine believed the disk and applied the events. The sender gets what is true.
+/// The engine trusted the disk's promise and applied the events. The sender gets the real result.
 fn true_answer(
     world: &World,
     ids: &[EventId],
@@ -185,6 +185,6 @@ fn remove_too_early(world: &World, ids: &[EventId]) {
     let ids: BTreeSet<_> = ids.iter().collect();
     let mut files = spool::list(&world.spool()).unwrap();
     files.retain(|file| ids.contains(&EventId(file.id)));
-    // A file that stays is drained twice, which the log notices.
+    // If the file stays, it is drained twice, and the log reports that.
     let _ = spool::remove(&files);
 }

@@ -58,9 +58,9 @@ const TURNS_TO_READ: usize = 64;
 const PAUSE_MS_MAX: u64 = 30_000;
 /// Hooks that run at once.
 const HOOKS_AT_ONCE: usize = 8;
-/// How many events are of the counted session.
+/// The percentage of events that belong to the counted session.
 const COUNTED_PERCENT: u64 = 30;
-/// How often a text for the counted session is sent beside an event.
+/// The percentage of events beside which a text for the counted session is sent.
 const INJECTIONS_PERCENT: u64 = 10;
 /// With a disk this slow, events wait while earlier ones are written.
 const BUSY_MS: (u64, u64) = (5, 50);
@@ -218,7 +218,7 @@ impl Play {
         );
         self.played.troubles.push(trouble.name());
         self.compare_with_truth().await?;
-        // A clock that is behind already is not logged again.
+        // A clock that is already behind the last event is not logged again.
         let said = if matches!(trouble, Trouble::ClockBack(_)) { 0 } else { said };
         let sentences = trouble.sentences();
         let told = sentences.iter().any(|sentence| self.world.log.says(sentence, said));
@@ -286,23 +286,9 @@ impl Play {
                 tokio::time::sleep(10 * *each).await;
                 world.slow_disk(Duration::ZERO);
             }
-            Trouble::Killed => {
-                self.kill().await;
-                self.spool_some().await;
-                self.start().await;
-            }
-            Trouble::KilledWhileDraining(fault) => {
-                self.kill().await;
-                self.spool_some().await;
-                world.switch.inject(*fault, 1);
-                self.start().await;
-            }
-            Trouble::DiskFullWhileDraining => {
-                self.kill().await;
-                self.spool_some().await;
-                world.switch.inject(Fault::DiskFull, 3);
-                self.start().await;
-            }
+            Trouble::Killed => self.kill_and_restart(None).await,
+            Trouble::KilledWhileDraining(fault) => self.kill_and_restart(Some((*fault, 1))).await,
+            Trouble::DiskFullWhileDraining => self.kill_and_restart(Some((Fault::DiskFull, 3))).await,
             Trouble::StoppedAndStarted => {
                 if let Some(daemon) = self.daemon.take() {
                     daemon.stop(&world).await;
@@ -333,6 +319,16 @@ impl Play {
         }
     }
 
+    /// Kills the daemon, spools some events and starts it again. The fault is injected into that many writes of the start.
+    async fn kill_and_restart(&mut self, fault: Option<(Fault, usize)>) {
+        self.kill().await;
+        self.spool_some().await;
+        if let Some((fault, writes)) = fault {
+            self.world.switch.inject(fault, writes);
+        }
+        self.start().await;
+    }
+
     async fn mishandle(&mut self, trouble: &Trouble, sent: Sent) {
         match trouble {
             Trouble::HalfALine => clients::half_a_line(&self.world, &sent).await,
@@ -353,7 +349,7 @@ impl Play {
         self.wait_for_hooks().await;
     }
 
-    /// No daemon listens: all events go to the spool.
+    /// Spools some events while no daemon listens.
     async fn spool_some(&mut self) {
         for sent in self.many(4).await {
             self.hooks.spawn(clients::hook(Arc::clone(&self.world), sent));
@@ -421,7 +417,7 @@ impl Play {
         let bytes: usize = past.first.iter().map(|change| change.data.len()).sum();
         let board = daemon.engine.board().await.map_err(|e| e.to_string())?.len();
         must!(past.first.len() <= REPLAY_CHANGES_MAX, "{} changes are kept", past.first.len());
-        // Either the changes that were missed, or the board itself.
+        // The subscription begins with the changes that were missed, or with the board.
         must!(bytes <= board.max(REPLAY_BYTES_MIN), "{bytes} bytes of changes are kept for {board} of board");
         Ok(())
     }
@@ -442,7 +438,7 @@ impl Play {
     }
 }
 
-/// Without the boot id and the ids of efforts, which differ in every run.
+/// The text without the boot id and the ids of efforts, which differ in every run.
 fn fingerprint(board: &[u8]) -> u64 {
     let mut board: Value = serde_json::from_slice(board).unwrap_or_default();
     for session in board["sessions"].as_array_mut().into_iter().flatten() {

@@ -16,7 +16,7 @@ use super::daemon::Door;
 use super::planted::{Bug, Planted};
 use crate::ingest::spool;
 use crate::private_folder;
-use crate::store::faulty::Switch;
+use crate::store::faulty::FaultSwitch;
 use crate::store::{Backend, Memory, Store};
 
 pub(super) type World = Arc<Inside>;
@@ -24,7 +24,7 @@ pub(super) type World = Arc<Inside>;
 #[derive(Debug)]
 pub(super) struct Inside {
     pub(super) folder: tempfile::TempDir,
-    pub(super) switch: Switch,
+    pub(super) switch: FaultSwitch,
     pub(super) planted: Option<Planted>,
     pub(super) log: Log,
     /// Notified when an event is spooled.
@@ -86,7 +86,7 @@ impl Inside {
         };
         std::fs::create_dir(folder.path().join("0")).unwrap();
         let planted = bug.map(Planted::new);
-        let switch = Switch::default().keep_written();
+        let switch = FaultSwitch::default().keep_written();
         let switch =
             if planted.as_ref().is_some_and(Planted::disk_lies) { switch.with_lying_disk() } else { switch };
         let world = Self {

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use super::project_folders;
 
-/// Files looked at in one call: a tool call touches one, a batch a few.
+/// Most files whose directives are searched in one call. A tool call touches one file, a batch of calls a few.
 const FILES_MAX: usize = 64;
-/// Folders between a file and the root of its project.
+/// Most folders between a file and the root of its project.
 const DEPTH_MAX: usize = 64;
-/// Bytes read of a directive. A longer one is cut, with a note.
+/// Most bytes read of a directive. A longer one is cut, with a note.
 pub const DIRECTIVE_BYTES_MAX: usize = 64 * 1024;
 
-/// The folder up to which directives are looked for, and below which files are given to an agent.
+/// How far directives are searched upwards, and below which folder files may be given to an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchRoot {
     Folder(PathBuf),
@@ -44,23 +44,23 @@ impl SearchRoot {
     }
 }
 
-/// The real path of the nearest folder with `.git` from here up, else of the folder itself. The folder may not exist yet; without a
-/// project around it, it has no root then.
+/// The real path of the nearest folder with `.git` from here up, or else of the folder itself. `None` if the folder does not exist and no
+/// project surrounds it.
 fn project_root(dir: &Path) -> Option<PathBuf> {
     let existing = dir.ancestors().take(DEPTH_MAX).find_map(|folder| folder.canonicalize().ok())?;
     let root = project_folders(&existing).last()?;
     if root.join(".git").exists() { Some(root.to_owned()) } else { dir.canonicalize().ok() }
 }
 
-/// A file that is named relative to `dir`, or to a folder above it up to the root of its project: the nearest one, by its real path.
+/// Finds a file that is named relative to `dir`, or to a folder above it up to the root of its project. Returns the real path of the nearest.
 pub fn find_in_project(dir: &Path, name: &str) -> Option<PathBuf> {
     let (dir, root) = (dir.canonicalize().ok()?, project_root(dir)?);
     let in_project = |path: PathBuf| path.canonicalize().ok().filter(|real| real.starts_with(&root));
     from_folder_up_to(&root, &dir).into_iter().find_map(|folder| in_project(folder.join(name)))
 }
 
-/// The directives that apply to these files: those in their folders and in the folders above, up to `root`. Real paths, each
-/// once, the outermost folder first. A link that leads out of the project is left out: it could show the agent any file.
+/// The directives that apply to these files: those in their folders and in the folders above, up to `root`. Each real path is there once, the
+/// outermost folder first. A directive behind a link that leads out of the project is left out, because it could be any file.
 pub fn discover(files: &[PathBuf], root: &SearchRoot, names: &[String]) -> Vec<PathBuf> {
     let mut folders = BTreeMap::new();
     for file in files.iter().take(FILES_MAX) {
@@ -79,13 +79,13 @@ pub fn discover(files: &[PathBuf], root: &SearchRoot, names: &[String]) -> Vec<P
     found
 }
 
-/// The folders from that of `file` up to `root`; none if the file is elsewhere. The file itself may not exist yet.
+/// The folders from that of `file` up to `root`. Empty if the file is not below `root`. The file itself may not exist yet.
 fn folders_up_to(root: &Path, file: &Path) -> Vec<PathBuf> {
     let existing = file.ancestors().skip(1).take(DEPTH_MAX).find_map(|folder| folder.canonicalize().ok());
     existing.map(|folder| from_folder_up_to(root, &folder)).unwrap_or_default()
 }
 
-/// The folder and those above it up to `root`, the nearest first; none if the folder is elsewhere.
+/// The folder and those above it up to `root`, the nearest first. Empty if the folder is not below `root`.
 fn from_folder_up_to(root: &Path, folder: &Path) -> Vec<PathBuf> {
     let up = folder.ancestors().take(DEPTH_MAX).take_while(|folder| folder.starts_with(root));
     up.map(Path::to_owned).collect()

@@ -1,4 +1,4 @@
-//! The key `flightdeck` in the front matter of a SKILL.md. Pure.
+//! Parses the key `flightdeck` in the front matter of a SKILL.md. Does no IO.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -31,7 +31,7 @@ fn front_matter(text: &str) -> Option<&str> {
     None
 }
 
-/// The lines of our key. The other keys are the client's: it accepts descriptions that are no YAML, so they are not parsed.
+/// The lines of our key. The other keys are the client's and are not parsed: it accepts descriptions that are not valid YAML.
 fn block_of_key(front_matter: &str) -> Option<String> {
     let is_ours =
         |line: &str| line.strip_prefix(KEY).is_some_and(|rest| rest.trim_start_matches(' ').starts_with(':'));
@@ -42,7 +42,7 @@ fn block_of_key(front_matter: &str) -> Option<String> {
     Some(std::iter::once(first).chain(rest).flat_map(|line| [line, "\n"]).collect())
 }
 
-/// The parser quotes the place of a mistake over several lines.
+/// The parser's message in one line. It quotes the place of a mistake over several lines.
 fn one_line(message: &str) -> String {
     /// Longest message that is shown.
     const MESSAGE_CHARS_MAX: usize = 300;

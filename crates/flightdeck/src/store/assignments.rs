@@ -22,7 +22,7 @@ pub trait Assignments {
     fn messages_of(&mut self, id: &AssignmentId) -> Result<Option<Messages>>;
     /// How many assignments were completed since then.
     fn completed_counts(&mut self, since: Timestamp) -> Result<Vec<CompletedCount>>;
-    /// When agents worked and waited, as far as it ended after then.
+    /// The times in which agents worked and waited, if they ended after `since`.
     fn assignment_times(&mut self, since: Timestamp) -> Result<Vec<ProjectTime>>;
 }
 
@@ -43,7 +43,7 @@ pub struct AssignmentsWanted {
 }
 
 impl AssignmentsWanted {
-    /// Whether the filters let it through. The cursor and the limit do not count.
+    /// Whether the assignment passes the filters. The cursor and the limit are not checked.
     pub fn matches(&self, of: &SessionAssignment) -> bool {
         let (assignment, project) = (&of.assignment, &of.project);
         let in_project = |wanted: &String| project.name() == wanted || project.root() == Some(wanted);
@@ -74,7 +74,7 @@ impl AssignmentsWanted {
     }
 }
 
-/// Where a page of assignments ended. Clients send its text back and do not look into it.
+/// Where a page of assignments ended. Clients send its text back unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AssignmentCursor {
     pub opened_at: Timestamp,

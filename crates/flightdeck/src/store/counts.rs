@@ -17,12 +17,12 @@ const OTHER_NAMES: &str = "(other)";
 
 impl StoredCounts {
     /// How many of each name the newly appended records add, under the name they count as.
-    pub(super) fn of_batch(&self, records: &[Record], appended: &[Appended]) -> BTreeMap<String, u64> {
+    pub(super) fn count_batch(&self, records: &[Record], appended: &[Appended]) -> BTreeMap<String, u64> {
         let new = records.iter().zip(appended).filter(|(_, a)| !a.duplicate);
-        self.of_names(new.map(|(record, _)| record.name.as_str()))
+        self.count_names(new.map(|(record, _)| record.name.as_str()))
     }
 
-    pub(super) fn of_names<'a>(&self, names: impl Iterator<Item = &'a str>) -> BTreeMap<String, u64> {
+    pub(super) fn count_names<'a>(&self, names: impl Iterator<Item = &'a str>) -> BTreeMap<String, u64> {
         let mut added = BTreeMap::<String, u64>::new();
         for name in names {
             let name = self.counted_as(name, &added);

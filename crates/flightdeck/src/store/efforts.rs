@@ -12,22 +12,22 @@ use serde::{Deserialize, Serialize};
 use super::Result;
 
 pub trait EffortStore {
-    /// A row replaces an earlier row of the same effort, never a later one. Its windows and its workstream follow.
+    /// A row replaces an older row of the same effort, and never a newer one. Its windows and its workstream are written with it.
     fn put_efforts(&mut self, rows: &[Effort]) -> Result<()>;
-    /// A message replaces itself.
+    /// A message replaces the earlier row of the same message.
     fn put_effort_messages(&mut self, rows: &[MessageRow]) -> Result<()>;
     /// The newest first.
     fn efforts(&mut self, wanted: &EffortsWanted) -> Result<EffortPage>;
     fn effort(&mut self, id: &EffortId) -> Result<Option<Effort>>;
-    /// A window that its effort no longer keeps, too.
+    /// Finds a window, even if its effort no longer lists it.
     fn window(&mut self, id: &WindowId) -> Result<Option<ContextWindow>>;
     /// The workstreams with the newest efforts.
     fn workstreams(&mut self, limit: usize) -> Result<Vec<StoredWorkstream>>;
-    /// The newest of these, oldest first.
+    /// The newest messages of an effort, oldest first.
     fn effort_messages(&mut self, wanted: &MessagesWanted) -> Result<Vec<EffortMessage>>;
 }
 
-/// A workstream, as its newest effort tells.
+/// A workstream, as described by its newest effort.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredWorkstream {
     pub dir: String,
@@ -43,7 +43,7 @@ pub struct MessageRow {
     pub message: EffortMessage,
 }
 
-/// Which efforts are asked for. A field that is `None` takes all.
+/// Which efforts to read. A field that is `None` does not filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EffortFilter {
     /// The directory of the workstream, or a folder below it.
@@ -84,7 +84,7 @@ pub struct MessagesWanted {
     pub limit: usize,
 }
 
-/// Where a page of efforts ended. Clients send its text back and do not look into it.
+/// Where a page of efforts ended. Clients send its text back unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EffortCursor {
     pub started_at: Timestamp,
@@ -116,7 +116,7 @@ pub struct EffortPage {
 }
 
 impl EffortPage {
-    /// The page of these efforts that is asked for.
+    /// The requested page of these efforts.
     pub fn of<'a>(efforts: impl Iterator<Item = &'a Effort>, wanted: &EffortsWanted) -> Self {
         let mut found: Vec<&Effort> = efforts.filter(|effort| wanted.matches(effort)).collect();
         found.sort_by_key(|effort| Reverse(EffortCursor::from_effort(effort)));

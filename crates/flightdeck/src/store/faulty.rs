@@ -49,7 +49,7 @@ pub enum StoreWrite {
 
 /// Decides which writes fail, and records what was written. Clones share it, and it outlives the backend.
 #[derive(Clone, Debug, Default)]
-pub struct Switch(Arc<Mutex<FaultState>>);
+pub struct FaultSwitch(Arc<Mutex<FaultState>>);
 
 #[derive(Debug, Default)]
 struct FaultState {
@@ -63,20 +63,20 @@ struct FaultState {
     /// Written but never confirmed.
     unsure: Vec<Record>,
     /// Set if the disk claims success before it writes.
-    lie: Option<Lie>,
+    lie: Option<LyingDisk>,
     written: Option<Vec<StoreWrite>>,
 }
 
-/// A disk that claims a place for each event before it writes, and claims success if the write fails.
+/// The state of a disk that lies: it promises a `seq` for each event before it writes, and reports success even if the write fails.
 #[derive(Debug, Default)]
-struct Lie {
-    /// The last place that was claimed since the last start.
+struct LyingDisk {
+    /// The last `seq` that was promised since the last start.
     claimed: u64,
-    /// The place of each event that was stored.
+    /// The real `seq` of each event that was stored.
     stored: BTreeMap<EventId, u64>,
 }
 
-impl Lie {
+impl LyingDisk {
     fn claim(&mut self, records: &[Record], last_seq: u64) -> Vec<Appended> {
         self.claimed = self.claimed.max(last_seq);
         let mut known = self.stored.clone();
@@ -96,7 +96,7 @@ impl Lie {
     }
 }
 
-impl Switch {
+impl FaultSwitch {
     pub fn planned(plan: impl IntoIterator<Item = (u64, Fault)>) -> Self {
         let switch = Self::default();
         switch.state().plan = plan.into_iter().collect();
@@ -109,10 +109,10 @@ impl Switch {
     }
     /// From here on the disk claims success before it writes: a bug for a simulation to find.
     pub fn with_lying_disk(self) -> Self {
-        self.state().lie = Some(Lie::default());
+        self.state().lie = Some(LyingDisk::default());
         self
     }
-    /// The places that a lying disk really gave these events: `None` if one of them is not stored.
+    /// The `seq` that a lying disk really gave each of these events. `None` if one of them is not stored.
     pub fn true_places(&self, ids: &[EventId]) -> Option<Vec<u64>> {
         let state = self.state();
         let stored = state.lie.as_ref().map(|lie| &lie.stored);
@@ -161,19 +161,19 @@ impl Switch {
     }
 }
 
-/// Wraps a backend. Its [`Switch`] decides which write fails and how.
+/// Wraps a backend. Its [`FaultSwitch`] decides which write fails and how.
 pub struct Faulty {
     inner: Box<dyn Backend>,
-    switch: Switch,
+    switch: FaultSwitch,
 }
 
 impl Faulty {
     pub fn new(inner: Box<dyn Backend>, plan: impl IntoIterator<Item = (u64, Fault)>) -> Self {
-        Self { inner, switch: Switch::planned(plan) }
+        Self { inner, switch: FaultSwitch::planned(plan) }
     }
 
     /// The disk as a new process finds it, perhaps with data that was never confirmed.
-    pub fn reopened(inner: Box<dyn Backend>, switch: Switch) -> Result<Self> {
+    pub fn reopened(inner: Box<dyn Backend>, switch: FaultSwitch) -> Result<Self> {
         let unsure = std::mem::take(&mut switch.state().unsure);
         switch.state().dead = false;
         if let Some(lie) = &mut switch.state().lie {
@@ -216,7 +216,7 @@ impl Faulty {
             }
             None => {
                 let done = work(self)?;
-                // The work has overwritten the unconfirmed data.
+                // The new write has overwritten the unconfirmed data.
                 self.switch.state().unsure.clear();
                 Ok(done)
             }

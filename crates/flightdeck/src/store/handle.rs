@@ -35,7 +35,7 @@ impl Store {
         self.send_append(records).await.committed().await
     }
 
-    /// The same in two steps: after the first, the batch is stored before everything that is sent later.
+    /// Appends in two steps: after this one, the batch is stored before every command that is sent later.
     pub async fn send_append(&self, records: impl Into<Arc<Vec<Record>>>) -> Pending {
         let (records, begun) = (records.into(), Instant::now());
         let (reply, answer) = oneshot::channel();
@@ -49,7 +49,7 @@ impl Store {
         self.replay_with(events_after, after_seq).await
     }
 
-    /// The same for the events of this machine only. A chunk may be empty and still have a next one.
+    /// Like [`Self::replay`], for the events of this machine only. A chunk may be empty although more follow.
     pub async fn replay_own(&self, after_seq: u64) -> Result<Replay> {
         self.replay_with(own_after, after_seq).await
     }
@@ -73,13 +73,13 @@ impl Store {
         Ok(events)
     }
 
-    /// At most [`PAGE_ITEMS_MAX`] at a time.
+    /// The events of a session, at most [`PAGE_ITEMS_MAX`] at a time.
     pub async fn events_of(&self, wanted: EventsOf) -> Result<RecordPage> {
         let wanted = EventsOf { limit: wanted.limit.min(PAGE_ITEMS_MAX), ..wanted };
         self.ask(|reply| StoreCommand::EventsOf { wanted, reply }).await
     }
 
-    /// A page may be empty and still have a next one: each call looks at a bounded part of the log.
+    /// The events with certain names, of all sessions. A page may be empty although more follow: each call reads a bounded part of the log.
     pub async fn events_named(&self, wanted: EventsNamed) -> Result<RecordPage> {
         self.ask(|reply| StoreCommand::EventsNamed { wanted, reply }).await
     }
@@ -88,7 +88,7 @@ impl Store {
         self.ask(|reply| StoreCommand::Event { seq, reply }).await
     }
 
-    /// Zero in an empty log.
+    /// The `seq` of the newest event. Zero if the log is empty.
     pub async fn last_seq(&self) -> Result<u64> {
         self.ask(StoreCommand::LastSeq).await
     }
@@ -185,7 +185,7 @@ impl Store {
         self.ask(|reply| StoreCommand::CompletedCounts { since, reply }).await
     }
 
-    /// When agents worked and waited, as far as it ended after then.
+    /// The times in which agents worked and waited, if they ended after `since`.
     pub async fn assignment_times(&self, since: Timestamp) -> Result<Vec<ProjectTime>> {
         self.ask(|reply| StoreCommand::AssignmentTimes { since, reply }).await
     }

@@ -145,7 +145,7 @@ impl EventLog for Memory {
     fn append(&mut self, records: &[Record]) -> Result<Vec<Appended>> {
         let mut data = self.data();
         let appended: Vec<_> = records.iter().map(|r| data.push(r)).collect();
-        let added = data.counts.of_batch(records, &appended);
+        let added = data.counts.count_batch(records, &appended);
         data.counts.add(added);
         Ok(appended)
     }

@@ -2,8 +2,8 @@
 //!
 //! A [`Store`] sends commands over a bounded channel to one thread that owns a [`Backend`] (SQLite, or memory), and awaits
 //! the reply. An append is durable (it survives `kill -9`) before it is answered. Each concern has a file with its trait and its
-//! types: `log.rs`, `snapshots.rs`, `sessions.rs`, `assignments.rs`, `efforts.rs`, `outbox.rs`, `transcripts.rs`, `host_states.rs`. `handle.rs` has the methods of [`Store`], `thread.rs` is the thread,
-//! `sqlite/` the database, and `tests.rs` what every backend must do.
+//! types: `log.rs`, `snapshots.rs`, `sessions.rs`, `assignments.rs`, `efforts.rs`, `outbox.rs`, `transcripts.rs`, `host_states.rs`.
+//! `handle.rs` has the methods of [`Store`], `thread.rs` is the thread, `sqlite/` the database, and `tests.rs` what every backend must do.
 
 mod assignments;
 #[cfg(test)]
@@ -90,7 +90,7 @@ impl Store {
         Ok(Opened { store: Self::with_backend(Box::new(backend))?, set_aside })
     }
 
-    /// Forgets everything when the last handle is dropped.
+    /// A store in memory. It is lost when the last handle is dropped.
     pub fn in_memory() -> Result<Self> {
         Self::with_backend(Box::new(Memory::default()))
     }

@@ -48,7 +48,7 @@ impl StoredSession {
     }
 }
 
-/// Where a page of stored sessions ended. Clients send its text back and do not look into it.
+/// Where a page of stored sessions ended. Clients send its text back unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SessionCursor {
     pub last_activity_at: Timestamp,

@@ -69,7 +69,7 @@ fn watch(client: Pid, events: &mpsc::Sender<ClientEvent>) {
             Ok(Some((_, status))) if status.stopped() => ClientEvent::Stopped,
             Ok(Some((_, status))) => ClientEvent::Ended(exit_code(status)),
             Ok(None) | Err(Errno::INTR) => continue,
-            // Another part of this process has waited for it; its status is not known.
+            // Another part of this process has waited for the client, so its status is unknown.
             Err(_) => ClientEvent::Ended(1),
         };
         // Fails when the supervisor has ended; then its process is ending too.

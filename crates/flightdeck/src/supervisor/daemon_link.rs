@@ -27,7 +27,7 @@ impl DaemonOrder {
     pub(super) async fn answer(self, accepted: bool) {
         // Fails if the connection broke; then the daemon lets the client compact.
         let _ = self.answer.send(accepted);
-        // Always ends with an error: nothing is sent, the other side is dropped.
+        // Always ends with an error, because nothing is ever sent and the other side is dropped.
         let _ = timeout(WRITTEN_WITHIN, self.written).await;
     }
 }

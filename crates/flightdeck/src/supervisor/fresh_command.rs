@@ -64,7 +64,7 @@ pub(super) fn fresh_command(command: &[OsString], prompt: &str) -> Vec<OsString>
     let Some((program, args)) = command.split_first() else { return Vec::new() };
     let mut fresh = vec![program.clone()];
     if Path::new(program).file_name() == Some(OsStr::new("claude")) {
-        // First, because an option with several values would take it as one.
+        // The prompt comes first, because an option that takes several values would take it as one of them.
         fresh.push(prompt.into());
         fresh.extend(kept(args));
     } else {

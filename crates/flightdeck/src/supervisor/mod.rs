@@ -38,7 +38,7 @@ use crate::paths::Paths;
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
 /// How long a client that got Ctrl-C twice may take to end by itself, with its own exit code. Then it is told to end.
 const ENDS_ITSELF_WITHIN: Duration = Duration::from_secs(1);
-/// A signal that the supervisor passed on to the client's group comes back from the reporter within this time.
+/// Within this time the reporter reports a signal that the supervisor itself passed on to the client's group.
 const REPORTED_WITHIN: Duration = Duration::from_secs(1);
 /// The exit codes that shells use for a program that cannot be started.
 const NOT_FOUND: u8 = 127;
@@ -134,14 +134,14 @@ struct RunningClient<'a> {
     tty: Option<&'a mut Tty>,
     link: DaemonLink,
     started: Instant,
-    /// Set while the client is ending because of an order.
+    /// Set while the client is ending because the daemon ordered it.
     restart: Option<(String, Duration)>,
     interrupts: InterruptReporter,
-    /// When SIGINT was passed on to the client's group: the reporter is in it, and reports it too.
+    /// When SIGINT was passed on to the client's group. The reporter is in that group, so it reports this signal too.
     passed_on: Option<Instant>,
-    /// When the client is told to end, because it got Ctrl-C twice.
+    /// When to ask the client to end, because it got Ctrl-C twice.
     end_at: Option<Instant>,
-    /// When the client is killed, because it does not end.
+    /// When to kill the client, because it does not end.
     kill_at: Option<Instant>,
 }
 
@@ -218,7 +218,8 @@ impl<'a> RunningClient<'a> {
         }
     }
 
-    /// Ctrl-C reached the client. The second one within a second ends the client and the supervisor, if the client does not end by itself.
+    /// Called when Ctrl-C reached the client. A second one within a second ends the client and the supervisor, unless the client ends by
+    /// itself.
     fn client_interrupted(&mut self, signals: &mut Signals) {
         let now = Instant::now();
         if self.passed_on.take().is_some_and(|at| now - at < REPORTED_WITHIN)
@@ -228,7 +229,7 @@ impl<'a> RunningClient<'a> {
         }
         self.restart = None;
         match self.end_at {
-            // A third one: the person does not want to wait.
+            // At the third Ctrl-C the client is killed without further waiting.
             Some(_) => self.end(),
             None if self.kill_at.is_none() => self.end_at = Some(now + ENDS_ITSELF_WITHIN),
             None => {}
@@ -269,7 +270,8 @@ impl<'a> RunningClient<'a> {
     /// continues it, or at once where no shell could.
     fn suspend(&mut self) {
         if self.tty.as_ref().is_some_and(|tty| tty.is_in_front()) {
-            // `fg` of a job that was not stopped sends no signal. The client has stopped because it read the terminal.
+            // `fg` for a job that was not stopped sends no signal, so this process must not stop. The client has stopped because it read
+            // the terminal.
             return self.hand_over();
         }
         self.take_terminal_back();

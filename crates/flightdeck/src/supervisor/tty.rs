@@ -17,7 +17,7 @@ pub(super) struct Tty {
     device: File,
     /// The settings before the client changed them.
     ours: Termios,
-    /// The client that has the terminal, or had it until it was stopped.
+    /// The client that has the terminal, or had it when it was stopped.
     given: Option<ForegroundClient>,
 }
 

@@ -27,7 +27,7 @@ struct TmuxClient {
 /// Shows the pane in the tmux client that the person used last and returns that client's terminal. Other clients do not change.
 pub async fn focus(tmux: &impl Tmux, place: &PaneAddress) -> Result<String, RefusalReason> {
     let pane = pane::find(tmux, place).await?;
-    let client = client(tmux, place).await?.ok_or_else(|| RefusalReason::NotAttached {
+    let client = last_used_client(tmux, place).await?.ok_or_else(|| RefusalReason::NotAttached {
         attach: format!("tmux -S {} attach -t '{}'", place.server.display(), pane.session),
     })?;
     // A window may be in several tmux sessions (a group). The client's own session is preferred, so that it stays there.
@@ -41,7 +41,10 @@ pub async fn focus(tmux: &impl Tmux, place: &PaneAddress) -> Result<String, Refu
 }
 
 /// The tmux client with the last key press. Clients in control mode are skipped, because they show no screen.
-async fn client(tmux: &impl Tmux, place: &PaneAddress) -> Result<Option<TmuxClient>, RefusalReason> {
+async fn last_used_client(
+    tmux: &impl Tmux,
+    place: &PaneAddress,
+) -> Result<Option<TmuxClient>, RefusalReason> {
     let format = "#{client_activity},#{client_control_mode},#{session_id},#{client_tty},#{client_name}";
     let listed = tmux.call(&place.server, &["list-clients", "-F", format], None).await?;
     let clients = listed.lines().filter_map(|line| {

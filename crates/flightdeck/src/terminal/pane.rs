@@ -39,7 +39,7 @@ pub async fn find(tmux: &impl Tmux, place: &PaneAddress) -> Result<Pane, Refusal
 }
 
 /// Like [`find`], and checks that typed keys reach this session only.
-pub async fn find_free(tmux: &impl Tmux, place: &PaneAddress) -> Result<Pane, RefusalReason> {
+pub async fn find_for_typing(tmux: &impl Tmux, place: &PaneAddress) -> Result<Pane, RefusalReason> {
     let (pane, flags) = inspect(tmux, place).await?;
     let name = || place.pane.clone();
     // Suspended (Ctrl-Z) or behind an editor: another program reads the keys.
@@ -69,7 +69,7 @@ struct PaneFlags {
 }
 
 async fn inspect(tmux: &impl Tmux, place: &PaneAddress) -> Result<(Pane, PaneFlags), RefusalReason> {
-    is_our_socket(&place.server)?;
+    check_own_socket(&place.server)?;
     let name = || place.pane.clone();
     // tmux would search for anything but an id among names.
     if !place.pane.strip_prefix('%').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit())) {
@@ -103,7 +103,7 @@ async fn inspect(tmux: &impl Tmux, place: &PaneAddress) -> Result<(Pane, PaneFla
 }
 
 /// A hook payload can name any socket, so only sockets of this user are used.
-pub(crate) fn is_our_socket(path: &Path) -> Result<(), RefusalReason> {
+pub(crate) fn check_own_socket(path: &Path) -> Result<(), RefusalReason> {
     let foreign = || RefusalReason::ForeignSocket(path.display().to_string());
     let meta = std::fs::metadata(path).map_err(|_| foreign())?;
     let ours = meta.uid() == rustix::process::geteuid().as_raw() && meta.file_type().is_socket();
@@ -114,7 +114,7 @@ pub(crate) fn is_our_socket(path: &Path) -> Result<(), RefusalReason> {
 fn check_contains_process(pane_pid: Option<u32>, place: &PaneAddress) -> Result<(), RefusalReason> {
     let elsewhere = || RefusalReason::NotInPane { pane: place.pane.clone(), pid: place.pid };
     let pane_pid = pane_pid.ok_or_else(elsewhere)?;
-    alive(place)?;
+    check_process_runs(place)?;
     let mut pid = place.pid;
     for _ in 0..ANCESTORS_MAX {
         if pid == pane_pid {
@@ -128,7 +128,7 @@ fn check_contains_process(pane_pid: Option<u32>, place: &PaneAddress) -> Result<
     Err(elsewhere())
 }
 
-fn alive(place: &PaneAddress) -> Result<(), RefusalReason> {
+fn check_process_runs(place: &PaneAddress) -> Result<(), RefusalReason> {
     let gone = || RefusalReason::ProcessGone { pid: place.pid };
     match (&place.proc_start, process::start_time(place.pid)) {
         (Some(then), Some(now)) if *then == now => Ok(()),
@@ -146,7 +146,7 @@ mod tests {
     async fn found(answer: &str) -> String {
         let tmux = FakeTmux::new();
         tmux.answer("display-message", answer);
-        match find_free(&tmux, &pane_of_this_process(&tmux)).await {
+        match find_for_typing(&tmux, &pane_of_this_process(&tmux)).await {
             Ok(pane) => format!("{} {}", pane.session, pane.window),
             Err(refused) => refused.code().as_str().to_owned(),
         }

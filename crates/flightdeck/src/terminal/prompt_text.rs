@@ -9,7 +9,7 @@ use super::refusal::RefusalReason;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreparedPrompt {
     pub keys: String,
-    /// Claude Code runs the text itself: no prompt is submitted, so no hook confirms it.
+    /// Whether Claude Code runs the text itself. Then no prompt is submitted, so no hook confirms it.
     pub command: bool,
 }
 

@@ -52,8 +52,8 @@ pub async fn prompt(
     draft: Option<Draft>,
     session: &mut impl SessionWatch,
 ) -> Result<Confirmed, RefusalReason> {
-    let before = idle(session).await?;
-    pane::find_free(tmux, place).await?;
+    let before = require_idle(session).await?;
+    pane::find_for_typing(tmux, place).await?;
     make_room(tmux, place, free_box(tmux, place).await?, draft).await?;
     paste(tmux, place, &typed.keys).await?;
     if !wait_for_box(tmux, place, |shows| is_shown(&typed.keys, shows)).await? {
@@ -61,12 +61,12 @@ pub async fn prompt(
     }
     // Reading the screen took time: a turn may have begun, or the client may have ended and left a shell.
     let still = |refused: RefusalReason| RefusalReason::NotSent { why: refused.to_string() };
-    idle(session).await.map_err(still)?;
-    pane::find_free(tmux, place).await.map_err(still)?;
+    require_idle(session).await.map_err(still)?;
+    pane::find_for_typing(tmux, place).await.map_err(still)?;
     send_keys(tmux, place, &["Enter"]).await?;
     match typed.command {
         true => command_taken(tmux, place, &typed.keys).await,
-        false => Ok(until(session, |now| now.turn_count > before.turn_count).await),
+        false => Ok(wait_until(session, |now| now.turn_count > before.turn_count).await),
     }
 }
 
@@ -76,39 +76,39 @@ pub async fn interrupt(
     place: &PaneAddress,
     session: &mut impl SessionWatch,
 ) -> Result<Confirmed, RefusalReason> {
-    working(session).await?;
-    pane::find_free(tmux, place).await?;
+    require_working(session).await?;
+    pane::find_for_typing(tmux, place).await?;
     // A dialog has no prompt box, and one Esc is enough.
     if read_prompt_box(tmux, place).await?.is_ok_and(|shows| shows.insert_mode) {
         send_keys(tmux, place, &["Escape"]).await?;
         wait_for_box(tmux, place, |shows| !shows.insert_mode).await?;
         // Esc at an idle prompt would start a rewind.
-        working(session).await?;
+        require_working(session).await?;
     }
     send_keys(tmux, place, &["Escape"]).await?;
-    Ok(until(session, |now| now.state.terminal_input() != Some(TerminalInput::Interrupt)).await)
+    Ok(wait_until(session, |now| now.state.terminal_input() != Some(TerminalInput::Interrupt)).await)
 }
 
-async fn idle(session: &mut impl SessionWatch) -> Result<SessionNow, RefusalReason> {
+async fn require_idle(session: &mut impl SessionWatch) -> Result<SessionNow, RefusalReason> {
     match session.now().await {
         Some(now) if now.state.terminal_input() == Some(TerminalInput::Prompt) => Ok(now),
-        now => Err(RefusalReason::NotIdle { label: label(now) }),
+        now => Err(RefusalReason::NotIdle { label: label_of(now) }),
     }
 }
 
-async fn working(session: &mut impl SessionWatch) -> Result<(), RefusalReason> {
+async fn require_working(session: &mut impl SessionWatch) -> Result<(), RefusalReason> {
     match session.now().await {
         Some(now) if now.state.terminal_input() == Some(TerminalInput::Interrupt) => Ok(()),
-        now => Err(RefusalReason::NotWorking { label: label(now) }),
+        now => Err(RefusalReason::NotWorking { label: label_of(now) }),
     }
 }
 
-fn label(now: Option<SessionNow>) -> String {
+fn label_of(now: Option<SessionNow>) -> String {
     now.map_or_else(|| "it is gone".to_owned(), |now| now.label)
 }
 
 /// False if the condition did not become true in time.
-async fn until(session: &mut impl SessionWatch, is_so: impl Fn(&SessionNow) -> bool) -> bool {
+async fn wait_until(session: &mut impl SessionWatch, is_so: impl Fn(&SessionNow) -> bool) -> bool {
     let wait = async {
         loop {
             match session.now().await {

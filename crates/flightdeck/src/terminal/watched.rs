@@ -1,4 +1,4 @@
-//! Whether a person has a pane in front of them.
+//! Whether a person is looking at a pane.
 
 use super::pane::{self, PaneAddress};
 use super::refusal::RefusalReason;

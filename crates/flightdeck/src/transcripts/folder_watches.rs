@@ -111,7 +111,7 @@ impl FolderWatches {
         if self.folders.contains_key(folder)
             && let Some(watcher) = &mut self.watcher
         {
-            // If it is gone again, it is watched anew when it comes back.
+            // If the folder is gone again, its watch is created when it comes back.
             let _ = watcher.watch(folder, RecursiveMode::NonRecursive);
         }
     }

@@ -235,7 +235,7 @@ impl Follower {
     async fn report_growth(&self, id: &SessionId, path: &Path, at: Timestamp) {
         let Some(path) = path.to_str() else { return };
         let record = from_transcript::growth_record(id, path, at, clock::fresh_id());
-        if let Err(error) = self.engine.append_if_news(record).await {
+        if let Err(error) = self.engine.append_unless_known(record).await {
             tracing::warn!(%error, session = %id, "could not store that the transcript grew; the next growth is reported again");
         }
     }
@@ -248,7 +248,7 @@ impl Follower {
         }
         followed.marks.insert(line.mark, line.at);
         let record = from_transcript::turn_mark_record(&line, id, clock::fresh_id());
-        if let Err(error) = self.engine.append_if_news(record).await {
+        if let Err(error) = self.engine.append_unless_known(record).await {
             tracing::warn!(%error, session = %id, "could not store how a turn ended; the card may name another end");
         }
     }

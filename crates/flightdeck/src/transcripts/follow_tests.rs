@@ -19,7 +19,7 @@ use super::history::{History, index};
 use super::{locate, standalone_scan};
 use crate::clock;
 use crate::engine::{Engine, EngineHandle, EngineParts};
-use crate::store::faulty::{Fault, Faulty, Switch};
+use crate::store::faulty::{Fault, FaultSwitch, Faulty};
 use crate::store::{Memory, Store};
 use crate::usage::UsageTally;
 
@@ -29,7 +29,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 pub(super) struct Stage {
     pub(super) folder: tempfile::TempDir,
     memory: Memory,
-    disk: Switch,
+    disk: FaultSwitch,
 }
 
 /// An engine and the tasks that read transcripts.
@@ -44,7 +44,7 @@ pub(super) struct EngineWithTranscripts {
 
 impl Stage {
     pub(super) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), memory: Memory::default(), disk: Switch::default() }
+        Self { folder: tempfile::tempdir().unwrap(), memory: Memory::default(), disk: FaultSwitch::default() }
     }
     pub(super) fn projects(&self) -> PathBuf {
         self.folder.path().join("projects")

@@ -132,7 +132,7 @@ pub async fn index(history: Arc<History>, projects: PathBuf, store: Store, watch
 
 /// A file with new content.
 #[derive(Debug)]
-struct Work {
+struct UnreadTranscript {
     file: ListedTranscript,
     from: ReadPosition,
 }
@@ -190,7 +190,11 @@ async fn store_batches(store: &Store, batches: Vec<TranscriptBatch>) -> Result<(
     store.put_transcripts(step).await
 }
 
-fn unread_files(files: Vec<ListedTranscript>, read: Vec<FileRead>, watch_list: &WatchList) -> Vec<Work> {
+fn unread_files(
+    files: Vec<ListedTranscript>,
+    read: Vec<FileRead>,
+    watch_list: &WatchList,
+) -> Vec<UnreadTranscript> {
     let read: HashMap<_, _> = read.into_iter().map(|f| (f.path.clone(), f)).collect();
     let mut work: Vec<_> = files
         .into_iter()
@@ -204,17 +208,19 @@ fn unread_files(files: Vec<ListedTranscript>, read: Vec<FileRead>, watch_list: &
             });
             let same =
                 known.is_some_and(|f| (f.dev, f.inode, f.read_to) == (file.dev, file.inode, file.bytes));
-            (!same && !watch_list.follows_file(&file.transcript)).then_some(Work { file, from })
+            (!same && !watch_list.follows_file(&file.transcript)).then_some(UnreadTranscript { file, from })
         })
         .collect();
     // Among files of about the same size the newest come first: a person asks about recent work.
-    let cheapest = |w: &Work| w.file.bytes.saturating_sub(w.from.read_to).max(1).ilog2() / 3;
+    let cheapest = |w: &UnreadTranscript| w.file.bytes.saturating_sub(w.from.read_to).max(1).ilog2() / 3;
     work.sort_by(|a, b| (cheapest(a), b.file.changed_at).cmp(&(cheapest(b), a.file.changed_at)));
     work
 }
 
 /// Reads a chunk. Returns the work that is left, the batches, and the number of bytes read.
-fn read_chunk(mut work: VecDeque<Work>) -> (VecDeque<Work>, Vec<TranscriptBatch>, u64) {
+fn read_chunk(
+    mut work: VecDeque<UnreadTranscript>,
+) -> (VecDeque<UnreadTranscript>, Vec<TranscriptBatch>, u64) {
     let mut reader = LineReader::default();
     let (mut batches, mut bytes) = (Vec::new(), 0);
     for _ in 0..CHUNK_FILES {
@@ -223,10 +229,10 @@ fn read_chunk(mut work: VecDeque<Work>) -> (VecDeque<Work>, Vec<TranscriptBatch>
         }
         let Some(next) = work.pop_front() else { break };
         match read_file(&mut reader, &next) {
-            Ok(Some(Read { batch, place, more })) => {
+            Ok(Some(FileStep { batch, place, more })) => {
                 bytes += place.read_to.saturating_sub(if batch.anew { 0 } else { next.from.read_to });
                 if more {
-                    work.push_front(Work { from: place, ..next });
+                    work.push_front(UnreadTranscript { from: place, ..next });
                 }
                 batches.push(batch);
             }
@@ -241,14 +247,14 @@ fn read_chunk(mut work: VecDeque<Work>) -> (VecDeque<Work>, Vec<TranscriptBatch>
 }
 
 /// The result of one step in a file.
-struct Read {
+struct FileStep {
     batch: TranscriptBatch,
     place: ReadPosition,
     /// Reading stopped at the chunk size, and the file has more.
     more: bool,
 }
 
-fn read_file(reader: &mut LineReader, work: &Work) -> std::io::Result<Option<Read>> {
+fn read_file(reader: &mut LineReader, work: &UnreadTranscript) -> std::io::Result<Option<FileStep>> {
     let mut found = FastScan::default();
     let lines = std::cell::Cell::new(0_u64);
     let each = |line: &[u8]| {
@@ -262,20 +268,20 @@ fn read_file(reader: &mut LineReader, work: &Work) -> std::io::Result<Option<Rea
         ReadOutcome::Read(place) if place == work.from => Ok(None),
         ReadOutcome::Read(place) => {
             let batch = batch(&work.file, &found, place, false);
-            Ok(Some(Read { batch, place, more: lines.get() >= CHUNK_BYTES }))
+            Ok(Some(FileStep { batch, place, more: lines.get() >= CHUNK_BYTES }))
         }
     }
 }
 
 /// A file was replaced: everything counted for its session is dropped, and all its files are read from the beginning.
-fn read_session_again(reader: &mut LineReader, work: &Work) -> std::io::Result<Option<Read>> {
+fn read_session_again(reader: &mut LineReader, work: &UnreadTranscript) -> std::io::Result<Option<FileStep>> {
     let transcript = &work.file.transcript;
     let slug =
         transcript.path.ancestors().find(|a| a.join(format!("{}.jsonl", transcript.session_id)).exists());
     let siblings = slug.map(|slug| slug.join(format!("{}.jsonl", transcript.session_id)));
     let main = siblings.as_deref().map(super::locate::stat_transcript).transpose()?.flatten();
     let agents = siblings.as_deref().map(|m| list(&super::locate::subagents_folder(m))).unwrap_or_default();
-    let mut all: Option<Read> = None;
+    let mut all: Option<FileStep> = None;
     let mut files: Vec<_> = main.into_iter().chain(agents).collect();
     if files.iter().all(|f| f.transcript.path != transcript.path) {
         files.push(work.file.clone());
@@ -291,8 +297,8 @@ fn read_session_again(reader: &mut LineReader, work: &Work) -> std::io::Result<O
         let ReadOutcome::Read(place) = read else { continue };
         let new = batch(&file, &found, place, true);
         match &mut all {
-            None => all = Some(Read { batch: new, place, more: false }),
-            Some(Read { batch: all, .. }) => {
+            None => all = Some(FileStep { batch: new, place, more: false }),
+            Some(FileStep { batch: all, .. }) => {
                 all.session.merge(&found, file.born_at, file.transcript.agent.is_empty());
                 all.files.extend(new.files);
                 all.counted.extend(new.counted);
@@ -335,7 +341,7 @@ mod tests {
         std::fs::write(&path, line.repeat(CHUNK_BYTES as usize / line.len() + 2)).unwrap();
         let file = crate::transcripts::locate::stat_transcript(&path).unwrap().unwrap();
         let size = file.bytes;
-        let work = VecDeque::from([Work { file, from: ReadPosition::default() }]);
+        let work = VecDeque::from([UnreadTranscript { file, from: ReadPosition::default() }]);
         let (rest, _, first) = read_chunk(work);
         assert_eq!(rest.len(), 1, "{first} of {size} bytes were read");
         let (rest, _, second) = read_chunk(rest);

@@ -164,7 +164,7 @@ impl LiveSession {
         let session = SessionRead {
             cwd: known.cwd.clone(),
             title: titles.next(),
-            // By its messages, as in history: the session that began first owns the messages that a fork copied.
+            // The time of the first message, as in history: the session that began first owns the messages that a fork copied.
             first_at: counted.iter().map(|c| c.at).min().unwrap_or(nothing.first_at),
             born_at: fs::metadata(&self.main).map_or(nothing.born_at, |m| born_at(&m)),
             last_at: counted.iter().map(|c| c.at).max().unwrap_or_default(),

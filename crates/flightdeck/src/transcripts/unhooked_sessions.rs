@@ -44,7 +44,7 @@ impl UnhookedSessions {
     }
 }
 
-/// When its newest line was written, if that is so recent that the session must be active.
+/// When the newest line of the transcript was written, if that is so recent that the session must be active.
 pub(super) fn recent_activity(path: &Path, now: Timestamp) -> Option<Timestamp> {
     let at = newest_timestamp(path).ok().flatten()?;
     (at + QUIET_AFTER > now).then_some(at)

@@ -1,4 +1,4 @@
-//! Bounds how many HTTP connections are open at once; more wait in the kernel's queue until one ends.
+//! Limits how many HTTP connections are open at once. Further ones wait in the kernel's queue until one ends.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

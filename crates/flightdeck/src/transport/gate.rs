@@ -33,13 +33,13 @@ static HARDENING: [(HeaderName, HeaderValue); 5] = [
 
 static SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 static SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
-/// Most headers that a response has beside these. Room for all of them is reserved at once.
+/// Most headers that a response has besides these. Space for all headers is reserved once.
 const OWN_HEADERS: usize = 3;
 
 /// The token page loads nothing and sends its form only to us.
 const TOKEN_PAGE_POLICY: &str =
     "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
-/// Without style and script: a visitor without the token is served nothing else.
+/// The page that asks for the token. It has no style and no script, because a visitor without the token gets no other file.
 const TOKEN_PAGE: &str = r#"<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -54,7 +54,7 @@ const TOKEN_PAGE: &str = r#"<!doctype html>
 </form>
 "#;
 
-/// Below it lie the addresses of a notification's buttons.
+/// The prefix of the addresses of a note's buttons.
 const ANSWER_BY_KEY: &str = "/api/notify/answer/";
 
 const TOKEN_COOKIE: &str = "flightdeck_token";
@@ -78,7 +78,7 @@ impl Gate {
         Self { bound, hosts: RwLock::new(accepted_hosts(bound, names)), public_host: None, token, health }
     }
 
-    /// Accepts these host names beside the daemon's own, and no longer those before them.
+    /// Accepts these host names besides the daemon's own, in place of the names that were set before.
     pub fn accept_hosts(&self, names: &[String]) {
         *self.hosts.write().unwrap_or_else(PoisonError::into_inner) = accepted_hosts(self.bound, names);
     }
@@ -94,7 +94,7 @@ impl Gate {
         Arc::clone(&self.hosts.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The response to a request that is not admitted.
+    /// The response that refuses the request, or `None` if the request is admitted.
     pub fn refusal(&self, request: &Request) -> Option<Response> {
         let (status, why) = self.check_request(request).err()?;
         self.health.metrics.refused.fetch_add(1, Ordering::Relaxed);
@@ -122,7 +122,7 @@ impl Gate {
             return Err((StatusCode::MISDIRECTED_REQUEST, why));
         }
         self.check_origin(headers)?;
-        // No route takes a body with another method: the router refuses those.
+        // Only POST takes a body. The router refuses other methods.
         if request.method() == Method::POST && !is_json(headers) {
             return Err((
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -192,7 +192,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.split(';').next().is_some_and(|k| k.trim().eq_ignore_ascii_case("application/json"))
 }
 
-/// The address has a key that proves enough for what it does: the handler checks it.
+/// Whether the address contains the key of a button. The key is the proof, and the handler checks it.
 fn brings_a_key(request: &Request) -> bool {
     let is_key = |key: &str| !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_hexdigit());
     request.method() == Method::POST && request.uri().path().strip_prefix(ANSWER_BY_KEY).is_some_and(is_key)

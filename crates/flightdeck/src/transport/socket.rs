@@ -26,12 +26,12 @@ use crate::frame::{EventFrame, FRAME_BYTES_MAX};
 
 /// Connections served at once. A hook needs one for a few milliseconds; more wait in the kernel's backlog.
 pub const CONNECTIONS_MAX: usize = 1024;
-/// Pause after a failed accept. The process is probably out of file descriptors: trying again at once would only spin.
+/// Pause after a failed accept. The process has probably run out of file descriptors, so an immediate attempt would fail too.
 const ACCEPT_RETRY_AFTER: Duration = Duration::from_millis(50);
 /// Buffer that a connection keeps between two lines. Most lines fit, and a 20 MB hook does not stay in memory.
 const LINE_BYTES_KEPT_MAX: usize = 64 * 1024;
 
-/// How the line begins with which `flightdeck hook` confirms a verdict.
+/// The beginning of the line with which `flightdeck hook` confirms that it has printed a verdict.
 const CONFIRMATION: &[u8] = br#"{"printed""#;
 /// A sender that still has its connection after this time has read its reply: a hook and `flightdeck rpc` wait 50 ms for it.
 const READ_WITHIN: Duration = Duration::from_secs(1);
@@ -75,7 +75,7 @@ pub(crate) async fn serve_connection(stream: UnixStream, app: App) -> std::io::R
         match frame.map(|frame| (action(&frame.cmd), frame)) {
             Ok((Some(SocketAction::Hook), frame)) => {
                 let bytes = line.len();
-                // A held hook may wait for minutes: its line does not stay in memory.
+                // A held hook may wait for minutes. The buffer of its line is released before.
                 line = Vec::new();
                 hook(frame, bytes, &app, &mut lines, &mut write).await?;
             }
@@ -92,13 +92,7 @@ pub(crate) async fn serve_connection(stream: UnixStream, app: App) -> std::io::R
             Ok((Some(SocketAction::EngineHook(call)), frame)) => {
                 let arguments = Arguments::new(frame.args);
                 let script = ScriptCall { arguments, env: frame.env, bytes: line.len() };
-                let (reply, verdict) = call(&app, script).await;
-                write.write_all(&reply).await?;
-                if let Some(verdict) = verdict
-                    && has_verdict(&mut lines, Confirms::No).await
-                {
-                    app.note_verdict(verdict).await;
-                }
+                script_hook(call(&app, script), &app, &mut lines, &mut write).await?;
             }
             Ok((Some(SocketAction::Call(call)), frame)) => {
                 write.write_all(&call(&app, Arguments::new(frame.args)).await).await?;
@@ -115,7 +109,7 @@ pub(crate) async fn serve_connection(stream: UnixStream, app: App) -> std::io::R
     Ok(())
 }
 
-/// False at the end. A last line without a newline still counts.
+/// Reads one line. Returns false at the end of the connection. A last line without a newline counts as a line.
 async fn read_line(lines: &mut BufReader<OwnedReadHalf>, line: &mut Vec<u8>) -> std::io::Result<bool> {
     lines.take(FRAME_BYTES_MAX as u64).read_until(b'\n', line).await?;
     Ok(!line.is_empty())
@@ -235,7 +229,7 @@ async fn hook(
     lines: &mut BufReader<OwnedReadHalf>,
     write: &mut OwnedWriteHalf,
 ) -> std::io::Result<()> {
-    let confirms = Confirms::from_env(&frame.env);
+    let confirms = VerdictConfirmation::from_env(&frame.env);
     let ReceivedHook { seq, outcome } = match app.receive_hook(incoming(frame, bytes)).await {
         Ok(received) => received,
         Err(error) => return write.write_all(&failure(&error.reply())).await,
@@ -244,7 +238,7 @@ async fn hook(
         HookOutcome::Nothing => write.write_all(&wire::hook_success_line(seq, 0, None)).await,
         HookOutcome::Verdict(verdict) => {
             write.write_all(&wire::hook_success_line(seq, 0, Some(&verdict.json))).await?;
-            if has_verdict(lines, confirms).await {
+            if sender_has_read(lines, confirms).await {
                 app.note_verdict(*verdict).await;
             }
             Ok(())
@@ -257,24 +251,41 @@ async fn hook(
     }
 }
 
-/// Whether a sender confirms that the client has the verdict, as `flightdeck hook` does.
+/// Replies to a hook that a script sends, and records its verdict after the script has read it.
+async fn script_hook(
+    reply: ScriptHookReply<'_>,
+    app: &App,
+    lines: &mut BufReader<OwnedReadHalf>,
+    write: &mut OwnedWriteHalf,
+) -> std::io::Result<()> {
+    let (reply, verdict) = reply.await;
+    write.write_all(&reply).await?;
+    if let Some(verdict) = verdict
+        && sender_has_read(lines, VerdictConfirmation::No).await
+    {
+        app.note_verdict(verdict).await;
+    }
+    Ok(())
+}
+
+/// Whether a sender confirms that it has printed the verdict, as `flightdeck hook` does.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Confirms {
+enum VerdictConfirmation {
     Yes,
     No,
 }
 
-impl Confirms {
+impl VerdictConfirmation {
     fn from_env(env: &Map<String, Value>) -> Self {
         if env.get("confirms") == Some(&Value::Bool(true)) { Self::Yes } else { Self::No }
     }
 }
 
-/// Whether the sender has read the verdict that was written to it. A sender that gave up waiting closes the connection without having read
-/// it: the kernel reports that as an error. What the verdict gives then waits for the next hook.
-async fn has_verdict(lines: &mut BufReader<OwnedReadHalf>, confirms: Confirms) -> bool {
+/// Whether the sender has read the verdict that was written to it. A sender that gave up waiting closes the connection without reading; the
+/// kernel reports that as an error. The content of such a verdict then waits for the next hook.
+async fn sender_has_read(lines: &mut BufReader<OwnedReadHalf>, confirms: VerdictConfirmation) -> bool {
     match confirms {
-        Confirms::Yes => match lines.fill_buf().await {
+        VerdictConfirmation::Yes => match lines.fill_buf().await {
             Ok(next) if next.starts_with(CONFIRMATION) => {
                 read_line(lines, &mut Vec::new()).await.unwrap_or(false)
             }
@@ -283,8 +294,8 @@ async fn has_verdict(lines: &mut BufReader<OwnedReadHalf>, confirms: Confirms) -
             Ok(next) => !next.is_empty(),
             Err(_) => false,
         },
-        Confirms::No => match tokio::time::timeout(READ_WITHIN, lines.fill_buf()).await {
-            // The sender sent its next request or closed the connection in order. It had read the reply before that.
+        VerdictConfirmation::No => match tokio::time::timeout(READ_WITHIN, lines.fill_buf()).await {
+            // The sender sent its next request or closed the connection in order, so it had read the reply before.
             Ok(next) => next.is_ok(),
             // The sender neither sent nor closed anything. A sender that gave up waiting would have closed the connection.
             Err(_) => true,
@@ -305,7 +316,7 @@ async fn held_hook(
         return first;
     }
     let verdict = tokio::select! {
-        // A verdict that is ready is sent, even if the hook is disconnecting.
+        // If a verdict is ready, it is sent first, even if the hook is disconnecting.
         biased;
         verdict = hold.verdict() => verdict,
         // The client ended its hook: dropping the hold reports that. A hook that sends another line does not wait.
@@ -319,7 +330,7 @@ async fn held_hook(
     write.write_all(&wire::hook_success_line(seq, 0, verdict.as_deref())).await
 }
 
-/// Holds the hook of a client that is about to end: a client whose hook ends first compacts.
+/// Holds the hook of a client that the supervisor is ending. If the hook ended first, the client would compact.
 async fn hook_of_ending_client(
     restart: OrderedRestart,
     seq: u64,
@@ -328,7 +339,7 @@ async fn hook_of_ending_client(
 ) -> std::io::Result<()> {
     tokio::select! {
         _ = restart.wait_until_accepted() => write.write_all(&wire::hook_success_line(seq, 0, None)).await,
-        // The hook ends with the client.
+        // The hook has closed its connection, because it ended with the client.
         _ = sends_more(lines) => Ok(()),
     }
 }
@@ -361,7 +372,7 @@ async fn subscribe(
     }
 }
 
-/// Sends the orders for one supervisor, and passes its answers on, until it closes its side.
+/// Sends orders to one supervisor and passes its answers to the application layer, until the supervisor disconnects.
 async fn supervise(
     args: Map<String, Value>,
     app: &App,
@@ -406,7 +417,7 @@ async fn send_changes(
     mut write: OwnedWriteHalf,
 ) -> std::io::Result<()> {
     let mut subscribed = app.subscribe(last_event_id).await;
-    // Otherwise the daemon is stopping.
+    // An error means that the daemon is stopping: the connection ends.
     while let Ok(mut subscription) = subscribed {
         for change in std::mem::take(&mut subscription.first) {
             write.write_all(&change.line()).await?;

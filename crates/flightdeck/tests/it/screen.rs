@@ -61,7 +61,7 @@ fn a_session_is_one_line_in_a_terminal_of_any_width() {
         let lines: Vec<_> = screen.lines().take_while(|line| *line != "END").collect();
         assert_eq!(
             (lines[0], lines[4], lines.len()),
-            ("Needs you 0 · 3 idle", "Running 27", 32),
+            ("Needs you 0 + 3 idle", "Running 27", 32),
             "{columns}: {screen}"
         );
         assert!(lines[5..].iter().all(|line| line.starts_with("  ▸ Read: /w/a-pro")), "{columns}: {screen}");
@@ -84,12 +84,12 @@ fn watch_uses_the_alternate_screen_and_restores_the_terminal() {
     open(&tmux, (100, 20), "trap : INT; echo BEFORE; \"$0\" ls --watch; echo \"LEFT $?\"; read x");
     let screen = until("the board is drawn", || Some(tmux.screen()).filter(|s| s.contains("more")));
     let lines: Vec<_> = screen.lines().collect();
-    assert_eq!((lines[0], lines[4]), ("Needs you 0 · 3 idle", "Running 27"), "{screen}");
+    assert_eq!((lines[0], lines[4]), ("Needs you 0 + 3 idle", "Running 27"), "{screen}");
     assert_eq!((lines.len(), lines[19]), (20, "… and 13 more"), "{screen}");
     assert_eq!(modes(), "1 0 0\n");
 
     tell(&daemon, "00000009-of-a-fleet", "Stop", json!({}));
-    until("the change is drawn", || tmux.screen().starts_with("Needs you 0 · 4 idle\n").then_some(()));
+    until("the change is drawn", || tmux.screen().starts_with("Needs you 0 + 4 idle\n").then_some(()));
     tmux.run(&["resize-window", "-t", "=a:", "-x", "60", "-y", "10"]);
     until("it fits again", || tmux.screen().trim_end().ends_with("\n… and 23 more").then_some(()));
 

@@ -13,7 +13,7 @@ use crate::e2e::stage::{ClientSeat, Stage};
 
 /// A running client reads changed settings about 1.1 s after the write; later on a busy machine.
 const RELOADED: Duration = Duration::from_secs(20);
-/// Turns after which it has applied them.
+/// Turns after which the client has applied the changed settings.
 const RELOAD_TURNS_MAX: usize = 5;
 const SWITCH: Duration = Duration::from_secs(20);
 

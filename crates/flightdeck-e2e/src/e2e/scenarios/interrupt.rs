@@ -94,7 +94,7 @@ pub(super) fn pre_tool_hook(s: &mut Stage) -> Result<()> {
     s.see(&t, "interrupted", interrupted())
 }
 
-/// Claude has already replied, so Esc does not interrupt the turn; it only ends the waiting.
+/// Claude has already replied, so Esc interrupts no turn and only ends the waiting.
 pub(super) fn stop_hook(s: &mut Stage) -> Result<()> {
     let t = open_with_a_slow_hook(s, "Stop")?;
     s.prompt(&t, "SCRIPT:hello one")?;

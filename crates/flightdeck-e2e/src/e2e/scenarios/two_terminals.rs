@@ -46,13 +46,13 @@ fn see_on_card(s: &Stage, t: &ClientSeat, step: &str, what: impl Fn(&Value) -> b
     Ok(())
 }
 
-/// The card is about this terminal, and so are answers, prompts, Esc and focus.
+/// Checks that the card shows this terminal. Answers, prompts, Esc and focus go to the terminal that the card shows.
 fn shown(s: &Stage, t: &ClientSeat, step: &str) -> Result<()> {
     let (pid, pane) = (t.tui.pid(), t.tui.pane()?);
     see_on_card(s, t, step, |card| card["seat"]["pid"] == pid && card["seat"]["pane"] == pane)
 }
 
-/// As many processes hold the session. A card need not name a single one.
+/// Checks how many processes hold the session.
 fn held_by(s: &Stage, t: &ClientSeat, count: usize) -> Result<()> {
     let holds = |card: &Value| card["processes"].as_array().map_or(0, Vec::len) == count;
     see_on_card(s, t, &format!("held by {count}"), holds)

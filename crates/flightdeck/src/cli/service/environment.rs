@@ -1,4 +1,4 @@
-//! What the daemon of the service has to know of the person's environment: the manager starts it with its own.
+//! The variables of the person's environment that the daemon of the service needs. The service manager starts it with its own environment.
 
 use std::path::{Path, PathBuf};
 

@@ -19,7 +19,7 @@ use crate::paths::Paths;
 
 /// Longest start of a daemon, with a large log on a slow disk.
 const START_MAX: Duration = Duration::from_secs(30);
-/// Time between two tries to reach it.
+/// Time between two attempts to reach the daemon.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 #[derive(Debug, clap::Args)]
@@ -148,7 +148,7 @@ impl Service {
 }
 
 impl Service {
-    /// The process that the manager runs. `None` if it runs none, or does not say.
+    /// The pid of the daemon that the manager runs. `None` if it runs none, or does not report it.
     fn pid(&self) -> Option<u32> {
         let said = match self.manager {
             Manager::Systemd => systemctl(["show", "--property=MainPID", "--value", unit::UNIT]),
@@ -212,7 +212,7 @@ fn succeeded(output: Output) -> anyhow::Result<()> {
     }
 }
 
-/// Says what was done, or with `--json` what is there now.
+/// Prints what was done, or with `--json` the present state of the service.
 fn print(service: &Service, json: bool, done: &str, out: &mut Out) -> anyhow::Result<u8> {
     match json {
         true => out.json(&service.json())?,

@@ -107,15 +107,15 @@ pub(super) fn config_text(keys: &Keys, command: &str, home: &str) -> String {
     text + &format!("set-option -g {HOME_OPTION} {}\n", quote(home))
 }
 
-/// Saves the options unless the file was loaded before: then they have our values already.
+/// Saves the options, unless the file was loaded before. In that case they have our values already.
 fn save_once() -> String {
     let lines: String =
         saved_options().map(|o| format!("  set-option -gF {} '#{{{o}}}'\n", saved(o))).collect();
     format!("%if \"#{{==:#{{{HOME_OPTION}}},}}\"\n{lines}%endif\n")
 }
 
-/// Adds our part in front unless it is there, because tmux cuts the end of a long `status-right`, and makes room for it. The person's
-/// configuration may have set both options anew before it included this file.
+/// Adds our part at the front of `status-right`, because tmux cuts the end of a long one, and makes room for it. Does nothing if our part is
+/// there. The person's configuration may have set both options again before it included this file.
 fn status_right(command: &str) -> String {
     let ours = program::quoted(&format!("#({command} {STATUS_MARK}) "));
     let (saved, length) = (saved(LENGTH_OPTION), LENGTH_OPTION);

@@ -238,7 +238,7 @@ impl TmuxInstallation {
 
 /// Prints nothing and always succeeds: tmux would show any output or error to the person at every change of the pane.
 fn check_tmux(args: &CheckedArgs, paths: &Paths) -> u8 {
-    // Without a daemon there is nothing to mark.
+    // If no daemon runs, there is no session to mark.
     let _ = mark_seen(args, paths);
     0
 }

@@ -70,8 +70,8 @@ impl Server {
         Ok(Some(self.global_option(HOME_OPTION)?).filter(|home| !home.is_empty()))
     }
 
-    /// Loads the file of this home. What an earlier install of the same home bound and showed is taken back first: the keys may be
-    /// others now.
+    /// Loads the file of this home. Removes the keys and options of an earlier install of the same home before, because the new keys may
+    /// be others.
     pub(super) fn load(&self, included: &Path, home: &str) -> anyhow::Result<()> {
         self.unbind_keys(home)?;
         if self.loaded_home()?.as_deref() == Some(home) {
@@ -128,7 +128,7 @@ impl Server {
         self.run(&["set-option", "-g", "status-right", &status_right]).map(drop)
     }
 
-    /// A length that the person set after the install stays.
+    /// Restores the length of the status bar, unless the person has changed it since the install.
     fn restore_length(&self) -> anyhow::Result<()> {
         let before = self.global_option(&saved(LENGTH_OPTION))?;
         if !before.is_empty()

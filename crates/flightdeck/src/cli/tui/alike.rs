@@ -19,7 +19,7 @@ const INPUT_CHARS_MAX: usize = 700;
 /// Most requests that are remembered as shown one by one; the program may run for days.
 const SPLIT_MAX: usize = 500;
 
-/// From the session whose line stands for all to all of them, itself first.
+/// For each session whose line stands for several: all of these sessions, itself first.
 pub(super) type Bunches = BTreeMap<SessionId, Vec<SessionId>>;
 
 /// Requests that the person wants to see one by one.
@@ -62,8 +62,8 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// The bunches among cards in the order of the board. The selected session stands for its bunch, else the session that stood for it
-/// before, else the first.
+/// The bunches among cards in the order of the board. If a bunch contains the selected session, that session stands for it. Otherwise the
+/// session that stood for it before does, or else its first session.
 pub(super) fn bunches(
     cards: &[&Card],
     split: &SplitAsks,

@@ -10,7 +10,7 @@ use super::super::ask_text::summary;
 use super::super::owner;
 use super::alike;
 use super::answers;
-use super::input::{FormInput, Purpose, TextInput};
+use super::input::{FormInput, InputPurpose, TextInput};
 use super::keys::KeyAction;
 use super::message::TuiCommand;
 use super::model::{ConnectionState, Model, OpenQuestion, PendingAnswer};
@@ -45,7 +45,7 @@ pub(super) fn press_answer_key(model: &mut Model, key: KeyAction) -> Vec<TuiComm
     }
 }
 
-/// The key was refused. If it opens a text field, the text that is typed for it must not act on the board.
+/// Called for a refused key. If the key would have opened a text field, the text that follows must not act on the board.
 fn without_field(model: &mut Model, key: KeyAction) -> Vec<TuiCommand> {
     if matches!(key, KeyAction::OwnWords | KeyAction::DenyWithReason) {
         model.swallow_typing(Some(key));
@@ -97,10 +97,10 @@ fn press_ask_key(model: &mut Model, ask: &AskCard, key: KeyAction) -> Vec<TuiCom
         },
         KeyAction::Deny => confirm_or_send(model, ask, key, answers::deny(ask, None)),
         KeyAction::DenyWithReason if ask.kind != NeedKind::Elicitation => {
-            open(model, Purpose::Reason(ask.id.clone()))
+            open(model, InputPurpose::Reason(ask.id.clone()))
         }
         KeyAction::OwnWords if is_question => {
-            open(model, Purpose::OwnWords { ask: ask.id.clone(), question: model.choices.question })
+            open(model, InputPurpose::OwnWords { ask: ask.id.clone(), question: model.choices.question })
         }
         KeyAction::QuestionBefore | KeyAction::QuestionAfter if is_question => {
             model.choices.step_question(ask, if key == KeyAction::QuestionAfter { 1 } else { -1 });
@@ -115,7 +115,7 @@ fn press_ask_key(model: &mut Model, ask: &AskCard, key: KeyAction) -> Vec<TuiCom
 
 fn allow(model: &mut Model, ask: &AskCard) -> Vec<TuiCommand> {
     if let Some(form) = FormInput::new(ask) {
-        return open(model, Purpose::Field(form));
+        return open(model, InputPurpose::Field(form));
     }
     match answers::allow(ask, &model.choices) {
         Ok(answer) => confirm_or_send(model, ask, KeyAction::Allow, answer),
@@ -152,43 +152,43 @@ pub(super) fn digit(model: &mut Model, digit: usize) -> Vec<TuiCommand> {
 }
 
 /// Uses what the person typed: a reason, an answer in their own words, or a field of a form.
-pub(super) fn finish_text(model: &mut Model, purpose: Purpose, text: &str) -> Vec<TuiCommand> {
+pub(super) fn finish_text(model: &mut Model, purpose: InputPurpose, text: &str) -> Vec<TuiCommand> {
     let id = match &purpose {
-        Purpose::Reason(ask) | Purpose::OwnWords { ask, .. } => ask.clone(),
-        Purpose::Field(form) => form.ask.clone(),
-        Purpose::Search | Purpose::Prompt(_) => return Vec::new(),
+        InputPurpose::Reason(ask) | InputPurpose::OwnWords { ask, .. } => ask.clone(),
+        InputPurpose::Field(form) => form.ask.clone(),
+        InputPurpose::Search | InputPurpose::Prompt(_) => return Vec::new(),
     };
     let Some(ask) = model.selected_ask().filter(|ask| ask.id == id).cloned() else {
         return refuse_closed_ask(model);
     };
     match purpose {
-        Purpose::Reason(_) => {
+        InputPurpose::Reason(_) => {
             confirm_or_send(model, &ask, KeyAction::DenyWithReason, answers::deny(&ask, Some(text)))
         }
-        Purpose::OwnWords { .. } if text.trim().is_empty() => Vec::new(),
-        Purpose::OwnWords { question, .. } => {
+        InputPurpose::OwnWords { .. } if text.trim().is_empty() => Vec::new(),
+        InputPurpose::OwnWords { question, .. } => {
             match model.choices.answer_in_own_words(&ask, question, text.trim()) {
                 true => allow(model, &ask),
                 false => Vec::new(),
             }
         }
-        Purpose::Field(form) => fill_field(model, &ask, form, text.trim()),
-        Purpose::Search | Purpose::Prompt(_) => Vec::new(),
+        InputPurpose::Field(form) => fill_field(model, &ask, form, text.trim()),
+        InputPurpose::Search | InputPurpose::Prompt(_) => Vec::new(),
     }
 }
 
 fn fill_field(model: &mut Model, ask: &AskCard, mut form: FormInput, text: &str) -> Vec<TuiCommand> {
     match form.fill(text) {
         Ok(true) => confirm_or_send(model, ask, KeyAction::Allow, answers::allow_form(form.content)),
-        Ok(false) => open(model, Purpose::Field(form)),
+        Ok(false) => open(model, InputPurpose::Field(form)),
         Err(why) => {
-            model.input = Some(TextInput::new(Purpose::Field(form), text));
+            model.input = Some(TextInput::new(InputPurpose::Field(form), text));
             refuse(model, &why)
         }
     }
 }
 
-fn open(model: &mut Model, purpose: Purpose) -> Vec<TuiCommand> {
+fn open(model: &mut Model, purpose: InputPurpose) -> Vec<TuiCommand> {
     model.input = Some(TextInput::new(purpose, ""));
     Vec::new()
 }
@@ -220,7 +220,7 @@ fn ready_ask(model: &mut Model) -> Result<AskCard, String> {
     }
     let ask = ask.clone();
     if !model.shows_detail() {
-        model.detail_wish = Some(true);
+        model.chosen_detail = Some(true);
         return Err("read the request and press again".to_owned());
     }
     Ok(ask)

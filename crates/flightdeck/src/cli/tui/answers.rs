@@ -54,7 +54,7 @@ pub(super) fn needs_second_press(ask: &AskCard) -> Option<String> {
     }
 }
 
-/// Allows, approves or sends. `Err` says what is missing. A form is filled in before.
+/// The answer that allows, approves or sends. `Err` says what is missing. The fields of a form must be filled in before.
 pub(super) fn allow(ask: &AskCard, choices: &Choices) -> Result<Answer, String> {
     match ask.kind {
         NeedKind::Permission | NeedKind::Plan | NeedKind::Elicitation => {

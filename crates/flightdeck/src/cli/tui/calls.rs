@@ -12,16 +12,16 @@ use crate::paths::Paths;
 
 /// Events and messages that the details show: more than a tall terminal has rows.
 const ROWS_MAX: usize = 100;
-/// After the last event of any log, so that the newest events are read. JavaScript can hold it.
+/// Larger than the `seq` of any event, so that the newest events are read, and small enough for JavaScript.
 const LAST_SEQ: u64 = (1 << 53) - 1;
 
-/// Starts the call. Its reply is sent when it is there.
+/// Starts the call in a task. Its reply is sent to `replies`.
 pub(super) fn spawn_call(call: DaemonCall, paths: &Paths, replies: &mpsc::Sender<TuiMessage>) {
     let (paths, replies) = (paths.clone(), replies.clone());
     tokio::spawn(async move {
         let result = call_daemon(&call, &paths).await;
         let reply = TuiMessage::Reply(Box::new(Reply { call, result }));
-        // The loop has ended: the person left.
+        // Fails if the loop has ended because the person left.
         let _ = replies.send(reply).await;
     });
 }

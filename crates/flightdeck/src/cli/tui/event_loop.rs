@@ -33,9 +33,9 @@ const REPLIES_MAX: usize = 16;
 /// Longest wait for an answer that is sent while the program ends.
 const LAST_ANSWER_MAX: Duration = Duration::from_secs(3);
 
-/// How soon a frame must follow.
+/// How soon a frame must be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Due {
+enum FrameDue {
     Not,
     WithNextFrame,
     Now,
@@ -56,7 +56,7 @@ pub(super) async fn run(mut model: Model, paths: &Paths, started: Option<String>
     if let Some(sentence) = started {
         update(&mut model, clock::now(), TuiMessage::Started(sentence));
     }
-    let ended = Loop { model, paths, replies, received, painter: TuiScreen::painter(), due: Due::Now }
+    let ended = Loop { model, paths, replies, received, painter: TuiScreen::painter(), due: FrameDue::Now }
         .run(screen)
         .await;
     match ended {
@@ -77,19 +77,21 @@ struct Loop<'a> {
     replies: mpsc::Sender<TuiMessage>,
     received: mpsc::Receiver<TuiMessage>,
     painter: TerminalPainter,
-    due: Due,
+    due: FrameDue,
 }
 
 impl Loop<'_> {
     async fn run(mut self, mut screen: TuiScreen) -> io::Result<()> {
-        let mut sources = Sources::new(self.paths)?;
+        let mut sources = InputSources::new(self.paths)?;
         let mut drawn_at = Instant::now() - FRAME_EVERY;
         loop {
-            if self.due == Due::Now || (self.due == Due::WithNextFrame && drawn_at.elapsed() >= FRAME_EVERY) {
+            if self.due == FrameDue::Now
+                || (self.due == FrameDue::WithNextFrame && drawn_at.elapsed() >= FRAME_EVERY)
+            {
                 self.draw()?;
-                (self.due, drawn_at) = (Due::Not, Instant::now());
+                (self.due, drawn_at) = (FrameDue::Not, Instant::now());
             }
-            let frame_at = (self.due == Due::WithNextFrame).then(|| drawn_at + FRAME_EVERY);
+            let frame_at = (self.due == FrameDue::WithNextFrame).then(|| drawn_at + FRAME_EVERY);
             let wake_at = self.wake_at();
             let next = sources.next(&mut self.received, frame_at, wake_at).await;
             let commands = match next {
@@ -119,11 +121,11 @@ impl Loop<'_> {
     fn handle_message(&mut self, message: TuiMessage) -> Vec<TuiCommand> {
         let is_person = matches!(message, TuiMessage::Key(_) | TuiMessage::Mouse(_) | TuiMessage::Paste(_));
         self.due = match (is_person, self.due) {
-            (true, _) | (_, Due::Now) => Due::Now,
-            _ => Due::WithNextFrame,
+            (true, _) | (_, FrameDue::Now) => FrameDue::Now,
+            _ => FrameDue::WithNextFrame,
         };
         let mut commands = update(&mut self.model, clock::now(), message);
-        // A waiting answer must be sent before the program ends.
+        // The program ends only after a waiting answer is sent.
         if commands.contains(&TuiCommand::Quit) {
             commands.sort_by_key(|command| *command == TuiCommand::Quit);
         }
@@ -140,7 +142,7 @@ impl Loop<'_> {
         let (width, height) = crossterm::terminal::size()?;
         update(&mut self.model, clock::now(), TuiMessage::Resize(width, height));
         self.painter.forget();
-        self.due = Due::Now;
+        self.due = FrameDue::Now;
         Ok(())
     }
 
@@ -172,7 +174,7 @@ impl Loop<'_> {
 }
 
 /// Everything that the loop waits for.
-struct Sources {
+struct InputSources {
     keys: EventStream,
     changes: AsyncLiveChanges,
     /// Changes are read from this moment on. Until then they wait in the socket, so that the list is computed once for all of them.
@@ -183,7 +185,7 @@ struct Sources {
     cont: tokio::signal::unix::Signal,
 }
 
-impl Sources {
+impl InputSources {
     fn new(paths: &Paths) -> io::Result<Self> {
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -234,7 +236,7 @@ impl Sources {
         Some(NextInput::Message(message))
     }
 
-    /// The change and all that have arrived after it. If the connection is lost behind them, the next call says it again.
+    /// This change and all changes that have arrived after it. If the connection is lost after them, the next call reports that.
     fn with_further_changes(&mut self, first: Change) -> TuiMessage {
         let mut changes = vec![first];
         while changes.len() < CHANGES_MAX {

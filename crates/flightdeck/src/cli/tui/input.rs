@@ -8,7 +8,7 @@ use flightdeck_protocol::terminal::PROMPT_BYTES_MAX;
 use serde_json::{Map, Value};
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Purpose {
+pub(super) enum InputPurpose {
     Search,
     Prompt(SessionId),
     /// Why a request is denied.
@@ -23,7 +23,7 @@ pub(super) enum Purpose {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TextInput {
-    pub(super) purpose: Purpose,
+    pub(super) purpose: InputPurpose,
     pub(super) text: String,
     /// The byte of the text at which the next character is put.
     pub(super) cursor: usize,
@@ -31,7 +31,7 @@ pub(super) struct TextInput {
 
 /// What a key did to the text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Typed {
+pub(super) enum KeyEffect {
     Changed,
     /// Enter.
     Finished,
@@ -42,19 +42,19 @@ pub(super) enum Typed {
 }
 
 impl TextInput {
-    pub(super) fn new(purpose: Purpose, text: &str) -> Self {
+    pub(super) fn new(purpose: InputPurpose, text: &str) -> Self {
         Self { purpose, text: text.to_owned(), cursor: text.len() }
     }
 
-    pub(super) fn press(&mut self, key: KeyEvent) -> Typed {
+    pub(super) fn press(&mut self, key: KeyEvent) -> KeyEffect {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let alt = key.modifiers.contains(KeyModifiers::ALT);
         match key.code {
             KeyCode::Enter if alt => self.insert("\n"),
-            KeyCode::Enter => return Typed::Finished,
-            KeyCode::Esc => return Typed::Left,
+            KeyCode::Enter => return KeyEffect::Finished,
+            KeyCode::Esc => return KeyEffect::Left,
             KeyCode::Char('j') if control => self.insert("\n"),
-            KeyCode::Char('c') if control => return Typed::Left,
+            KeyCode::Char('c') if control => return KeyEffect::Left,
             KeyCode::Char('u') if control => drop(self.text.drain(..std::mem::take(&mut self.cursor))),
             KeyCode::Char('w') if control => self.delete_word(),
             KeyCode::Char('a') if control => self.cursor = 0,
@@ -68,12 +68,12 @@ impl TextInput {
             }
             KeyCode::Home => self.cursor = 0,
             KeyCode::End => self.cursor = self.text.len(),
-            _ => return Typed::Unused,
+            _ => return KeyEffect::Unused,
         }
-        Typed::Changed
+        KeyEffect::Changed
     }
 
-    /// Control characters of a pasted text are removed. A text that would be longer than a prompt may be is not taken.
+    /// Inserts a typed or pasted text without control characters. A text that would become longer than a prompt may be is refused.
     pub(super) fn insert(&mut self, text: &str) {
         let text = flightdeck_core::text::without_controls(&text.replace("\r\n", "\n").replace('\r', "\n"));
         if self.text.len() + text.len() <= PROMPT_BYTES_MAX {
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     fn typed(keys: &[KeyCode]) -> TextInput {
-        let mut input = TextInput::new(Purpose::Search, "");
+        let mut input = TextInput::new(InputPurpose::Search, "");
         for code in keys {
             input.press(KeyEvent::new(*code, KeyModifiers::NONE));
         }
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_paste_keeps_its_lines_and_loses_its_controls() {
-        let mut input = TextInput::new(Purpose::Search, "");
+        let mut input = TextInput::new(InputPurpose::Search, "");
         input.insert("one\r\ntwo\u{1b}[2J\u{7}");
         assert_eq!(input.text, "one\ntwo");
         let control = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);

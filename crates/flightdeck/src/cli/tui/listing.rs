@@ -51,7 +51,7 @@ pub(super) enum Grouping {
 
 /// What the person chose to see.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wishes {
+pub(super) struct ViewOptions {
     pub(super) filter: Filter,
     pub(super) sort: Sort,
     pub(super) grouping: Grouping,
@@ -60,7 +60,7 @@ pub(super) struct Wishes {
     pub(super) best_match_first: bool,
 }
 
-impl Default for Wishes {
+impl Default for ViewOptions {
     fn default() -> Self {
         Self {
             filter: Filter::All,
@@ -78,7 +78,7 @@ pub(super) enum ListingRow {
     Heading {
         text: String,
         count: usize,
-        /// Sessions below the heading that `count` leaves out: they neither block nor ask.
+        /// Sessions below the heading that `count` leaves out: they wait, but neither block nor ask.
         idle: usize,
         indent: u16,
     },
@@ -279,16 +279,21 @@ impl Grouping {
 }
 
 impl Listing {
-    pub(super) fn new(shown: &ShownCards<'_>, view: View, wishes: &Wishes, bunches: Bunches) -> Self {
+    pub(super) fn new(
+        shown: &ShownCards<'_>,
+        view: View,
+        view_options: &ViewOptions,
+        bunches: Bunches,
+    ) -> Self {
         let hidden: BTreeSet<&SessionId> =
             bunches.values().flat_map(|members| members.iter().skip(1)).collect();
         let cards: Vec<&Card> =
             shown.cards.iter().copied().filter(|card| !hidden.contains(&card.id)).collect();
         let mut listing = Self { parked: shown.parked, bunches, ..Self::default() };
         match view {
-            View::List => listing.add_groups(&cards, wishes),
-            View::Columns => listing.add_columns(&cards, wishes.grouping),
-            View::Tree => listing.add_tree(&cards, wishes.grouping),
+            View::List => listing.add_groups(&cards, view_options),
+            View::Columns => listing.add_columns(&cards, view_options.grouping),
+            View::Tree => listing.add_tree(&cards, view_options.grouping),
         }
         if shown.parked > 0 && view != View::Columns {
             listing.rows.push(ListingRow::Parked { count: shown.parked });
@@ -296,7 +301,7 @@ impl Listing {
         listing
     }
 
-    /// The sessions that the lines stand for.
+    /// How many sessions the lines stand for.
     pub(super) fn count<'a>(&self, ids: impl Iterator<Item = &'a SessionId>) -> usize {
         ids.map(|id| self.bunches.get(id).map_or(1, Vec::len)).sum()
     }
@@ -311,9 +316,11 @@ impl Listing {
         ListingRow::Heading { text: text.to_owned(), count: count - idle, idle, indent }
     }
 
-    fn add_groups(&mut self, cards: &[&Card], wishes: &Wishes) {
-        match wishes.grouping {
-            _ if wishes.best_match_first && !wishes.search.is_empty() => self.add_sessions(cards, 0),
+    fn add_groups(&mut self, cards: &[&Card], view_options: &ViewOptions) {
+        match view_options.grouping {
+            _ if view_options.best_match_first && !view_options.search.is_empty() => {
+                self.add_sessions(cards, 0)
+            }
             Grouping::State => {
                 for (group, title) in GROUPS {
                     self.add_group(title, &of_group(cards, group), 0);
@@ -399,7 +406,7 @@ impl Listing {
         }
     }
 
-    /// The column and place of a session.
+    /// The column of a session, and its place in it.
     pub(super) fn place_in_columns(&self, id: &str) -> Option<(usize, usize)> {
         self.columns.iter().enumerate().find_map(|(column, members)| {
             members.iter().position(|member| member.as_str() == id).map(|at| (column, at))
@@ -424,7 +431,7 @@ fn by_key<'a, K: Ord>(cards: &[&'a Card], key: impl Fn(&'a Card) -> K) -> BTreeM
     groups
 }
 
-/// A project is its folder on its host. Projects of the same name are told apart by their folders.
+/// The cards by project. A project is one folder on one host. The headings of projects with the same name also show their folders.
 fn by_project<'a>(cards: &[&'a Card]) -> Vec<(String, Vec<&'a Card>)> {
     type Key<'a> = (&'a str, Option<&'a str>, Option<&'a str>);
     let key =
@@ -443,7 +450,7 @@ fn by_project<'a>(cards: &[&'a Card]) -> Vec<(String, Vec<&'a Card>)> {
     groups.iter().map(|(key, members)| (heading(*key), members.clone())).collect()
 }
 
-/// This machine first.
+/// The sorting key of hosts: this machine comes first.
 fn host_key(card: &Card) -> (bool, Option<&str>) {
     (card.owner.is_some(), owner::host(card))
 }
@@ -457,28 +464,29 @@ fn host_heading(members: &[&Card]) -> String {
 
 impl<'a> ShownCards<'a> {
     /// Parked sessions are left out and counted, unless the person searches or filters for them.
-    pub(super) fn new(cards: impl Iterator<Item = &'a Card>, wishes: &Wishes) -> Self {
-        let mut cards: Vec<&Card> = cards.filter(|card| wishes.filter.takes(card)).collect();
-        wishes.sort.sort(&mut cards);
-        if !wishes.search.is_empty() {
+    pub(super) fn new(cards: impl Iterator<Item = &'a Card>, view_options: &ViewOptions) -> Self {
+        let mut cards: Vec<&Card> = cards.filter(|card| view_options.filter.takes(card)).collect();
+        view_options.sort.sort(&mut cards);
+        if !view_options.search.is_empty() {
             cards.sort_by_key(|card| card.parked.is_some());
-            return Self { cards: found(cards, wishes), parked: 0 };
+            return Self { cards: found(cards, view_options), parked: 0 };
         }
         let all = cards.len();
-        cards.retain(|card| card.parked.is_none() || wishes.filter == Filter::Parked);
+        cards.retain(|card| card.parked.is_none() || view_options.filter == Filter::Parked);
         Self { parked: all - cards.len(), cards }
     }
 }
 
-/// The sessions that have every word of the search in one of their texts. If there is none, those that have the letters in order.
-fn found<'a>(cards: Vec<&'a Card>, wishes: &Wishes) -> Vec<&'a Card> {
-    let words: Vec<String> = wishes.search.split_whitespace().map(str::to_lowercase).collect();
+/// The cards that match the search: those that contain every word in one of their texts. If there are none, those whose texts have the
+/// letters of each word in order.
+fn found<'a>(cards: Vec<&'a Card>, view_options: &ViewOptions) -> Vec<&'a Card> {
+    let words: Vec<String> = view_options.search.split_whitespace().map(str::to_lowercase).collect();
     let literal: Vec<&Card> = cards.iter().copied().filter(|card| has_words(card, &words)).collect();
     let cards = if literal.is_empty() { cards } else { literal };
     let matcher = SkimMatcherV2::default();
     let mut scored: Vec<(i64, &Card)> =
         cards.into_iter().filter_map(|card| Some((score(&matcher, card, &words)?, card))).collect();
-    if wishes.best_match_first {
+    if view_options.best_match_first {
         scored.sort_by_key(|(score, _)| Reverse(*score));
     }
     scored.into_iter().map(|(_, card)| card).collect()

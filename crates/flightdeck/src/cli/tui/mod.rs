@@ -38,7 +38,7 @@ use crate::paths::Paths;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct TuiArgs {
-    /// A narrow list for a tmux pane beside your work
+    /// Show a narrow list, for a tmux pane beside your work
     #[arg(long, conflicts_with = "popup")]
     sidebar: bool,
     /// Pick a session, go to its pane and close: for tmux display-popup

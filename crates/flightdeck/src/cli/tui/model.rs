@@ -15,9 +15,9 @@ use ratatui::layout::{Position, Rect, Size};
 
 use super::alike::{self, Bunches, SplitAsks};
 use super::answers::{self, Choices};
-use super::input::{Purpose, TextInput};
+use super::input::{InputPurpose, TextInput};
 use super::keys::{KeyAction, action_of};
-use super::listing::{BoardCounts, Listing, ShownCards, View, Wishes};
+use super::listing::{BoardCounts, Listing, ShownCards, View, ViewOptions};
 use super::message::DaemonCall;
 use super::theme::Theme;
 use crate::client::BoardMirror;
@@ -169,7 +169,7 @@ pub(super) struct Totals {
 
 /// What a place on the screen stands for, for the mouse.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Hit {
+pub(super) enum ClickTarget {
     Session(SessionId),
     Panel(Panel),
     Detail,
@@ -179,9 +179,9 @@ pub(super) enum Hit {
 
 /// What the last frame contained.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Drawn {
+pub(super) struct DrawnFrame {
     pub(super) cursor: Option<Position>,
-    pub(super) hits: Vec<(Rect, Hit)>,
+    pub(super) hits: Vec<(Rect, ClickTarget)>,
     /// The first shown line of the list, or of each column.
     pub(super) tops: [usize; 3],
     /// How far the details can be scrolled.
@@ -201,9 +201,9 @@ pub(super) struct Model {
     pub(super) now: Timestamp,
     pub(super) board: BoardMirror,
     pub(super) link: ConnectionState,
-    pub(super) wishes: Wishes,
-    pub(super) view_wish: Option<View>,
-    pub(super) detail_wish: Option<bool>,
+    pub(super) view_options: ViewOptions,
+    pub(super) chosen_view: Option<View>,
+    pub(super) chosen_detail: Option<bool>,
     pub(super) listing: Listing,
     listing_is_stale: bool,
     /// Counted with the listing.
@@ -224,7 +224,7 @@ pub(super) struct Model {
     pub(super) all_inputs_of: Option<AskId>,
     pub(super) help: bool,
     pub(super) totals: Totals,
-    pub(super) drawn: Drawn,
+    pub(super) drawn: DrawnFrame,
     pub(super) last_click: Option<(SessionId, Timestamp)>,
     /// The requests that an answer key acts on, and since when they are those without a key of the person.
     watched_asks: Vec<AskId>,
@@ -237,8 +237,8 @@ pub(super) struct Model {
 
 impl Model {
     pub(super) fn new(mode: Mode, size: Size, theme: Theme, zone: TimeZone) -> Self {
-        let input = (mode == Mode::Popup).then(|| TextInput::new(Purpose::Search, ""));
-        let wishes = Wishes { best_match_first: mode == Mode::Popup, ..Wishes::default() };
+        let input = (mode == Mode::Popup).then(|| TextInput::new(InputPurpose::Search, ""));
+        let view_options = ViewOptions { best_match_first: mode == Mode::Popup, ..ViewOptions::default() };
         Self {
             mode,
             size,
@@ -247,9 +247,9 @@ impl Model {
             now: Timestamp::default(),
             board: BoardMirror::default(),
             link: ConnectionState::Connecting,
-            wishes,
-            view_wish: None,
-            detail_wish: None,
+            view_options,
+            chosen_view: None,
+            chosen_detail: None,
             listing: Listing::default(),
             listing_is_stale: true,
             counts: BoardCounts::default(),
@@ -267,7 +267,7 @@ impl Model {
             all_inputs_of: None,
             help: false,
             totals: Totals::default(),
-            drawn: Drawn::default(),
+            drawn: DrawnFrame::default(),
             last_click: None,
             watched_asks: Vec::new(),
             ask_changed_at: Timestamp::default(),
@@ -278,7 +278,7 @@ impl Model {
 
     /// The view that is drawn: the chosen one, else columns if the terminal is wide.
     pub(super) fn view(&self) -> View {
-        match (self.mode, self.view_wish) {
+        match (self.mode, self.chosen_view) {
             (Mode::Full, Some(view)) => view,
             (Mode::Full, None) if self.size.width >= THREE_COLUMNS_MIN => View::Columns,
             (Mode::Sidebar, Some(View::Tree)) => View::Tree,
@@ -296,14 +296,14 @@ impl Model {
     }
 
     pub(super) fn shows_detail(&self) -> bool {
-        self.detail_wish.unwrap_or_else(|| self.has_room_for_detail()) && self.selected.is_some()
+        self.chosen_detail.unwrap_or_else(|| self.has_room_for_detail()) && self.selected.is_some()
     }
 
     pub(super) fn forget_listing(&mut self) {
         self.listing_is_stale = true;
     }
 
-    /// Computes the listing again if the board or the wishes changed, and keeps the selection.
+    /// Computes the listing again if the board or the view options changed, and keeps the selection.
     pub(super) fn refresh(&mut self) {
         if std::mem::take(&mut self.listing_is_stale) {
             self.listing = self.new_listing();
@@ -313,14 +313,15 @@ impl Model {
         self.watch_ask();
     }
 
-    /// A popup picks one session, and a tree shows where each one is: there, requests that are alike stay apart.
+    /// Computes the rows. In a popup and in a tree, requests that are alike are not joined: a popup picks one session, and a tree shows where
+    /// each session is.
     fn new_listing(&self) -> Listing {
-        let shown = ShownCards::new(self.board.cards(), &self.wishes);
+        let shown = ShownCards::new(self.board.cards(), &self.view_options);
         let bunches = match (self.mode, self.view()) {
             (Mode::Popup, _) | (_, View::Tree) => Bunches::new(),
             _ => alike::bunches(&shown.cards, &self.split, &self.listing.bunches, self.selected.as_ref()),
         };
-        Listing::new(&shown, self.view(), &self.wishes, bunches)
+        Listing::new(&shown, self.view(), &self.view_options, bunches)
     }
 
     /// If the selected session is gone, the one in its place is selected.
@@ -344,7 +345,7 @@ impl Model {
         }
     }
 
-    /// The request on the screen changed a moment ago, and no key of the person did it.
+    /// Whether the request on the screen changed a moment ago without a key of the person.
     pub(super) fn ask_has_just_changed(&self) -> bool {
         self.now - self.ask_changed_at < SETTLE
     }
@@ -398,8 +399,8 @@ impl Model {
         bunch.into_iter().filter_map(alike::plain_ask).chain(one).map(|ask| ask.id.clone()).collect()
     }
 
-    /// No text field was opened: what is typed now was meant for it, and must not act on the board.
-    /// The refused key itself, if there is one, may be pressed again.
+    /// Ignores letters for a moment: the person types for a text field that did not open, and these keys must not act on the board. The refused
+    /// key itself, if there is one, may be pressed again.
     pub(super) fn swallow_typing(&mut self, refused_key: Option<KeyAction>) {
         (self.typing_until, self.refused_key) = (self.now + TYPING_PAUSE, refused_key);
     }
@@ -428,7 +429,7 @@ impl Model {
         FooterNote { text: flightdeck_core::text::one_line(&text, 400), is_refusal, until: self.now + SHOWN }
     }
 
-    /// The session is read again if it changed since, but not more often than this.
+    /// The next call that reads the selected session again: if it changed since, but not more often than [`AGAIN_AFTER`].
     pub(super) fn wanted_call(&mut self) -> Option<DaemonCall> {
         /// A busy session changes many times a second.
         const AGAIN_AFTER: Millis = Millis(500);

@@ -32,7 +32,7 @@ pub(super) fn can_park(card: &Card) -> bool {
     card.parked.is_none() && card.waiting.as_ref().is_some_and(|waiting| waiting.kind != WaitKind::Blocks)
 }
 
-/// Until when the session is parked after this letter: `Some(None)` until its next event, `None` if the letter is no choice.
+/// How long to park the session after this letter: `Some(None)` until its next event, `None` if the letter is no choice.
 pub(super) fn parked_until(letter: char, now: Timestamp, zone: &TimeZone) -> Option<Option<Timestamp>> {
     match letter {
         'e' | 'P' => Some(None),

@@ -18,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Longest error output that is shown.
 const ERROR_CHARS_MAX: usize = 2000;
 
-/// A sentence for the person if a daemon was started. `None` if one runs already.
+/// Starts a daemon if none runs. Returns a sentence for the person, or `None` if one runs already.
 pub(super) fn ensure(paths: &Paths) -> anyhow::Result<Option<String>> {
     match BlockingClient::connect(paths) {
         Ok(_) => Ok(None),
@@ -56,7 +56,7 @@ fn start(paths: &Paths) -> anyhow::Result<String> {
 }
 
 fn stop(daemon: &mut Child) {
-    // The daemon did not answer, so nothing waits for its end.
+    // The daemon did not answer. How it ends does not matter.
     let _ = daemon.kill();
 }
 

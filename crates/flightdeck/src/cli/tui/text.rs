@@ -63,8 +63,8 @@ fn break_at(line: &str, width: usize) -> Option<usize> {
     None
 }
 
-/// For a session that works or blocks, how long it has been in its state. For any other session, the time of day when it entered
-/// its state. That text does not change, so nothing has to be drawn.
+/// How long a session that works or blocks has been in its state. For any other session, the time of day when it entered its state: that
+/// text does not change with time, so the screen need not be drawn again.
 pub(super) fn in_state_since(card: &Card, now: Timestamp, zone: &TimeZone) -> String {
     let at = card.agent_state.since;
     match is_at_rest(card) {

@@ -11,11 +11,11 @@ use ratatui::layout::{Position, Size};
 
 use super::super::owner;
 use super::answering;
-use super::input::{Purpose, TextInput, Typed};
+use super::input::{InputPurpose, KeyEffect, TextInput};
 use super::keys::{KeyAction, action_of, digit_of};
 use super::listing::{Filter, View};
 use super::message::{DaemonCall, Reply, ReplyData, TuiCommand, TuiMessage};
-use super::model::{ConnectionState, Hit, Mode, Model, OpenQuestion, Panel, PanelContent, Totals};
+use super::model::{ClickTarget, ConnectionState, Mode, Model, OpenQuestion, Panel, PanelContent, Totals};
 use super::parking;
 use super::text::place_name;
 use crate::client::ClientError;
@@ -124,30 +124,20 @@ fn do_action(model: &mut Model, action: KeyAction) -> Vec<TuiCommand> {
         KeyAction::Previous => next_in_need(model, -1),
         KeyAction::ScrollDown => scroll_details(model, 1),
         KeyAction::ScrollUp => scroll_details(model, -1),
-        KeyAction::Search => model.input = Some(TextInput::new(Purpose::Search, &model.wishes.search)),
-        KeyAction::Filter => change_wish(model, |model| {
-            model.wishes.filter = model.wishes.filter.next();
-            format!("showing {}", model.wishes.filter.name())
+        KeyAction::Search => {
+            model.input = Some(TextInput::new(InputPurpose::Search, &model.view_options.search))
+        }
+        KeyAction::Filter => change_view_option(model, |model| {
+            model.view_options.filter = model.view_options.filter.next();
+            format!("showing {}", model.view_options.filter.name())
         }),
-        KeyAction::Sort => change_wish(model, |model| {
-            model.wishes.sort = model.wishes.sort.next();
-            format!("sorted by {}", model.wishes.sort.name())
+        KeyAction::Sort => change_view_option(model, |model| {
+            model.view_options.sort = model.view_options.sort.next();
+            format!("sorted by {}", model.view_options.sort.name())
         }),
-        KeyAction::Grouping => change_wish(model, next_grouping),
-        KeyAction::View => change_wish(model, |model| {
-            let next = match model.view() {
-                View::List if model.mode == Mode::Full => View::Columns,
-                View::List | View::Columns => View::Tree,
-                View::Tree => View::List,
-            };
-            (model.view_wish, model.detail_wish) = (Some(next), None);
-            match next {
-                View::List => "list".to_owned(),
-                View::Columns => "columns".to_owned(),
-                View::Tree => "tree: project, worktree, session, subagents".to_owned(),
-            }
-        }),
-        KeyAction::Detail => model.detail_wish = Some(!model.shows_detail()),
+        KeyAction::Grouping => change_view_option(model, next_grouping),
+        KeyAction::View => change_view_option(model, next_view),
+        KeyAction::Detail => model.chosen_detail = Some(!model.shows_detail()),
         KeyAction::Panel => show_panel(model, model.panel.next()),
         KeyAction::Why => show_panel(model, Panel::Why),
         KeyAction::Help => model.help = true,
@@ -240,10 +230,25 @@ fn scroll_details(model: &mut Model, by: isize) {
     model.scroll = model.scroll.saturating_add_signed(by).min(model.drawn.scroll_max);
 }
 
-fn change_wish(model: &mut Model, change: impl FnOnce(&mut Model) -> String) {
+fn change_view_option(model: &mut Model, change: impl FnOnce(&mut Model) -> String) {
     let words = change(model);
     model.forget_listing();
     model.show_note(words);
+}
+
+/// Chooses the next view. Returns its name.
+fn next_view(model: &mut Model) -> String {
+    let next = match model.view() {
+        View::List if model.mode == Mode::Full => View::Columns,
+        View::List | View::Columns => View::Tree,
+        View::Tree => View::List,
+    };
+    (model.chosen_view, model.chosen_detail) = (Some(next), None);
+    match next {
+        View::List => "list".to_owned(),
+        View::Columns => "columns".to_owned(),
+        View::Tree => "tree: project, worktree, session, subagents".to_owned(),
+    }
 }
 
 fn next_grouping(model: &mut Model) -> String {
@@ -251,26 +256,26 @@ fn next_grouping(model: &mut Model) -> String {
     if model.view() == View::Tree && !many_hosts {
         return "a tree is always grouped by project and worktree".to_owned();
     }
-    model.wishes.grouping = model.wishes.grouping.next(model.view(), many_hosts);
-    format!("grouped {}", model.wishes.grouping.name()).replace("grouped not", "not")
+    model.view_options.grouping = model.view_options.grouping.next(model.view(), many_hosts);
+    format!("grouped {}", model.view_options.grouping.name()).replace("grouped not", "not")
 }
 
 fn show_panel(model: &mut Model, panel: Panel) {
     (model.panel, model.scroll) = (panel, 0);
     if !model.shows_detail() {
-        model.detail_wish = Some(true);
+        model.chosen_detail = Some(true);
     }
 }
 
 /// Esc closes one thing: the search first, then details that cover the list. A popup closes itself.
 fn close_one(model: &mut Model) -> Vec<TuiCommand> {
-    if !model.wishes.search.is_empty() {
-        model.wishes.search.clear();
+    if !model.view_options.search.is_empty() {
+        model.view_options.search.clear();
         model.forget_listing();
     } else if model.mode == Mode::Popup {
         return vec![TuiCommand::Quit];
     } else if model.shows_detail() && !model.has_room_for_detail() {
-        model.detail_wish = Some(false);
+        model.chosen_detail = Some(false);
     }
     Vec::new()
 }
@@ -286,7 +291,9 @@ fn open_prompt(model: &mut Model) {
     let Some(card) = model.selected_card() else { return };
     let (id, label) = (card.id.clone(), card.agent_state.label.clone());
     let why_not = match card.takes {
-        Some(TerminalInput::Prompt) => return model.input = Some(TextInput::new(Purpose::Prompt(id), "")),
+        Some(TerminalInput::Prompt) => {
+            return model.input = Some(TextInput::new(InputPurpose::Prompt(id), ""));
+        }
         Some(TerminalInput::Interrupt) => format!("it is not waiting for a prompt ({label})"),
         None if card.ended_at.is_some() => "the session has ended".to_owned(),
         None => owner::refusal(card, "prompt")
@@ -372,7 +379,7 @@ fn send_prompt(prompt: SendPrompt) -> Vec<TuiCommand> {
 
 fn type_key(model: &mut Model, key: KeyEvent) -> Vec<TuiCommand> {
     let Some(input) = &mut model.input else { return Vec::new() };
-    let is_search = input.purpose == Purpose::Search;
+    let is_search = input.purpose == InputPurpose::Search;
     let moves = match (key.code, key.modifiers) {
         (KeyCode::Down, _) | (KeyCode::Char('n'), KeyModifiers::CONTROL) => Some(1),
         (KeyCode::Up, _) | (KeyCode::Char('p'), KeyModifiers::CONTROL) => Some(-1),
@@ -383,18 +390,18 @@ fn type_key(model: &mut Model, key: KeyEvent) -> Vec<TuiCommand> {
         return Vec::new();
     }
     match input.press(key) {
-        Typed::Changed => note_typed(model),
-        Typed::Unused => {}
-        Typed::Left => return leave_input(model),
-        Typed::Finished => return finish_input(model),
+        KeyEffect::Changed => note_typed(model),
+        KeyEffect::Unused => {}
+        KeyEffect::Left => return leave_input(model),
+        KeyEffect::Finished => return finish_input(model),
     }
     Vec::new()
 }
 
 /// A search filters while it is typed.
 fn note_typed(model: &mut Model) {
-    if let Some(TextInput { purpose: Purpose::Search, text, .. }) = &model.input {
-        model.wishes.search = text.trim().to_owned();
+    if let Some(TextInput { purpose: InputPurpose::Search, text, .. }) = &model.input {
+        model.view_options.search = text.trim().to_owned();
         model.forget_listing();
         model.refresh();
         if model.mode == Mode::Popup {
@@ -407,8 +414,8 @@ fn leave_input(model: &mut Model) -> Vec<TuiCommand> {
     if model.mode == Mode::Popup {
         return vec![TuiCommand::Quit];
     }
-    if let Some(TextInput { purpose: Purpose::Search, .. }) = model.input.take() {
-        model.wishes.search.clear();
+    if let Some(TextInput { purpose: InputPurpose::Search, .. }) = model.input.take() {
+        model.view_options.search.clear();
         model.forget_listing();
     }
     Vec::new()
@@ -420,9 +427,9 @@ fn finish_input(model: &mut Model) -> Vec<TuiCommand> {
     }
     let Some(input) = model.input.take() else { return Vec::new() };
     match input.purpose {
-        Purpose::Search => Vec::new(),
-        Purpose::Prompt(_) if input.text.trim().is_empty() => Vec::new(),
-        Purpose::Prompt(session_id) => {
+        InputPurpose::Search => Vec::new(),
+        InputPurpose::Prompt(_) if input.text.trim().is_empty() => Vec::new(),
+        InputPurpose::Prompt(session_id) => {
             send_prompt(SendPrompt { session_id, text: input.text, kind: None, draft: None })
         }
         purpose => answering::finish_text(model, purpose, &input.text),
@@ -432,16 +439,22 @@ fn finish_input(model: &mut Model) -> Vec<TuiCommand> {
 fn mouse(model: &mut Model, event: MouseEvent) -> Vec<TuiCommand> {
     let at = Position { x: event.column, y: event.row };
     let hit = model.drawn.hits.iter().rev().find(|(area, _)| area.contains(at)).map(|(_, hit)| hit.clone());
-    let on_detail = matches!(hit, Some(Hit::Detail | Hit::Panel(_)));
+    let on_detail = matches!(hit, Some(ClickTarget::Detail | ClickTarget::Panel(_)));
     match (event.kind, hit) {
         (MouseEventKind::Down(_), _) if model.help => model.help = false,
-        (MouseEventKind::Down(MouseButton::Left), Some(Hit::Session(id))) => return click(model, &id),
-        (MouseEventKind::Down(MouseButton::Left), Some(Hit::Panel(panel))) => show_panel(model, panel),
-        (MouseEventKind::Down(MouseButton::Left), Some(Hit::Parked)) => change_wish(model, |model| {
-            model.wishes.filter = Filter::Parked;
-            "showing parked".to_owned()
-        }),
-        (MouseEventKind::Down(MouseButton::Left), Some(Hit::Help)) => model.help = true,
+        (MouseEventKind::Down(MouseButton::Left), Some(ClickTarget::Session(id))) => {
+            return click(model, &id);
+        }
+        (MouseEventKind::Down(MouseButton::Left), Some(ClickTarget::Panel(panel))) => {
+            show_panel(model, panel)
+        }
+        (MouseEventKind::Down(MouseButton::Left), Some(ClickTarget::Parked)) => {
+            change_view_option(model, |model| {
+                model.view_options.filter = Filter::Parked;
+                "showing parked".to_owned()
+            })
+        }
+        (MouseEventKind::Down(MouseButton::Left), Some(ClickTarget::Help)) => model.help = true,
         (MouseEventKind::ScrollDown, _) if on_detail => scroll_details(model, WHEEL_STEP),
         (MouseEventKind::ScrollUp, _) if on_detail => scroll_details(model, -WHEEL_STEP),
         (MouseEventKind::ScrollDown, _) => step(model, WHEEL_STEP),
@@ -537,7 +550,7 @@ fn take_failure(model: &mut Model, call: DaemonCall, error: ClientError) {
         }
         (DaemonCall::Prompt(prompt), _) => {
             // The text is not lost: it is in the field again.
-            model.input = Some(TextInput::new(Purpose::Prompt(prompt.session_id), &prompt.text));
+            model.input = Some(TextInput::new(InputPurpose::Prompt(prompt.session_id), &prompt.text));
             model.refuse(error.to_string());
         }
         _ => model.refuse(error.to_string()),

@@ -1,5 +1,5 @@
-//! Searches assignments by words. An index of trigrams names the rows that may have all of them; each of these rows is then compared. Words
-//! of one or two characters are not in the index, so a search for them alone reads the table, a bounded part at a time.
+//! Searches assignments by words. An index of trigrams finds the rows that may contain all words, and each of these rows is then compared.
+//! Words of one or two characters are not in the index, so a search for such words alone reads the table, a bounded part at a time.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,10 @@ use super::assignment_rows::{SEARCHED_ROWS_MAX, body, filters, page_query};
 
 /// Letters in one entry of the index.
 const TRIGRAM_CHARS: usize = 3;
-/// Most trigrams of a search that the index is asked for. More of them would hardly leave out more rows.
+/// Most trigrams of a search that are looked up in the index. More of them would exclude hardly any further row.
 const TRIGRAMS_MAX: usize = 24;
-/// The rows of the index that begin in one millisecond are numbered with this many bits. The queries have the number too. It leaves
-/// room for the times of ten thousand years.
+/// How many bits of an index row's number count the rows of one millisecond. The queries contain the same number. The other bits are
+/// enough for the times of ten thousand years.
 const ROW_BITS: u32 = 14;
 
 const WORDS_ROW: &str = "SELECT words_row FROM assignments WHERE id = ?1";
@@ -64,7 +64,7 @@ pub(super) fn search_page(conn: &Connection, wanted: &AssignmentsWanted) -> Resu
     }
 }
 
-/// What the index is asked for. `None` if all words are too short for it.
+/// The query for the index. `None` if all words are too short for it.
 fn trigrams(words: &[String]) -> Option<String> {
     let mut trigrams = BTreeSet::new();
     for word in words {
@@ -76,7 +76,7 @@ fn trigrams(words: &[String]) -> Option<String> {
     (!query.is_empty()).then(|| query.join(" AND "))
 }
 
-/// Compares the next [`SEARCHED_ROWS_MAX`] rows that the index names.
+/// Compares the next [`SEARCHED_ROWS_MAX`] rows that the index found.
 fn search_index(conn: &Connection, query: &str, wanted: &AssignmentsWanted) -> Result<AssignmentPage> {
     let candidates = candidates(conn, query, wanted)?;
     let (read, unread) = candidates.split_at(candidates.len().min(SEARCHED_ROWS_MAX));
@@ -100,7 +100,7 @@ fn search_index(conn: &Connection, query: &str, wanted: &AssignmentsWanted) -> R
     Ok(AssignmentPage { next_before: page.next_before.or(Some(next)), ..page })
 }
 
-/// The rows of the index that may have the words, the newest first, and one more than a page reads if there is one.
+/// The rows of the index that may contain the words, the newest first. One row more than a page reads shows that there is another page.
 fn candidates(conn: &Connection, query: &str, wanted: &AssignmentsWanted) -> Result<Vec<i64>> {
     let until = wanted.until.map(Timestamp::as_millis);
     let before = wanted.before.as_ref().map(|before| before.opened_at.as_millis().saturating_add(1));
@@ -116,7 +116,7 @@ fn page_of(mut found: Vec<SessionAssignment>, limit: usize) -> AssignmentPage {
     AssignmentPage::from_rows(found, limit)
 }
 
-/// Reads the rows that the index names, if the filters let them through.
+/// Reads the rows that the index found, and leaves out those that the filters exclude.
 struct CandidateRows<'c> {
     select: CachedStatement<'c>,
     filters: Vec<Box<dyn ToSql>>,
@@ -144,7 +144,7 @@ fn search_table(conn: &Connection, wanted: &AssignmentsWanted) -> Result<Assignm
     compare_rows(select.query(&*arguments)?, wanted)
 }
 
-/// The matching rows among the next [`SEARCHED_ROWS_MAX`]. The page ends where the search ended, also if it found nothing there.
+/// The matching rows among the next [`SEARCHED_ROWS_MAX`]. The page ends where the search ended, even if nothing was found there.
 fn compare_rows(mut rows: Rows<'_>, wanted: &AssignmentsWanted) -> Result<AssignmentPage> {
     let (mut found, mut searched, mut last) = (Vec::new(), 0, None);
     while let Some(row) = rows.next()? {
@@ -169,8 +169,8 @@ fn cursor(row: &Row<'_>) -> rusqlite::Result<AssignmentCursor> {
     Ok(AssignmentCursor { opened_at: Timestamp::from_millis(row.get(1)?), id: id.into() })
 }
 
-/// Whether the JSON of a row has the words. Most rows are passed over without parsing them. A word that JSON writes differently is
-/// not looked for.
+/// Whether the JSON of a row may contain the words. Most rows can be skipped without parsing them. Words that JSON may write with an
+/// escape are not checked here.
 fn may_match(json: &str, words: &[String]) -> bool {
     let json = json.to_lowercase();
     let is_escaped = |word: &String| word.contains(['"', '\\']) || word.contains(char::is_control);

@@ -14,8 +14,8 @@ use super::super::{Result, StoreError};
 
 /// The thread is woken each time the write-ahead log has grown by this many pages (of 8 KiB).
 const CHECKPOINT_PAGES: i32 = 500;
-/// With this many pages an append copies the last ones itself, once the thread has copied nearly all: the thread cannot empty the log while
-/// appends never pause. Less than is kept of the log's file, so that the file is overwritten in place and never truncated.
+/// With this many pages an append copies the last ones itself, once the thread has copied nearly all: while appends never pause, the thread
+/// cannot empty the log. Smaller than the part of the log's file that is kept, so that the file is overwritten in place and never truncated.
 const WAL_PAGES_MAX: i32 = 6000;
 /// Pages that an append copies itself: little more than the two syncs that each copy needs.
 const LAST_PAGES_MAX: i32 = 128;
@@ -40,7 +40,7 @@ pub(super) struct Checkpointer {
     progress: Arc<Progress>,
 }
 
-/// How far the thread is.
+/// How far the thread has copied the write-ahead log.
 #[derive(Debug, Default)]
 struct Progress {
     /// The thread was woken and has not finished.
@@ -50,7 +50,7 @@ struct Progress {
 }
 
 impl Progress {
-    /// Whether an append copies the rest of so many pages itself.
+    /// Whether an append copies the rest itself if the log has this many pages.
     fn leaves_rest_to_append(&self, pages: i32) -> bool {
         let left = pages - self.copied.load(Ordering::Relaxed);
         let few = left <= LAST_PAGES_MAX && !self.busy.load(Ordering::Relaxed);
@@ -133,7 +133,7 @@ fn serve(conn: &Connection, requests: &Receiver<CheckpointRequest>, progress: &P
     while let Ok(request) = requests.recv() {
         progress.copied.store(checkpoint(conn, "PRAGMA wal_checkpoint(PASSIVE)"), Ordering::Relaxed);
         if progress.copied.load(Ordering::Relaxed) >= WAL_PAGES_MAX - CHECKPOINT_PAGES {
-            // What was appended meanwhile, so that few pages are left for an append.
+            // Copies what was appended meanwhile, so that few pages are left for an append.
             progress.copied.store(checkpoint(conn, "PRAGMA wal_checkpoint(PASSIVE)"), Ordering::Relaxed);
         }
         if let CheckpointRequest::Empty(answer) = request {

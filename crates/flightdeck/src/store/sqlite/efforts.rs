@@ -127,7 +127,7 @@ pub(super) fn newest_workstreams(conn: &Connection, limit: usize) -> Result<Vec<
     let mut select = conn.prepare_cached(WORKSTREAMS)?;
     let rows = select.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
         let about: Option<String> = row.get(2)?;
-        // Efforts of older versions do not say it.
+        // An effort stored by an older version does not have this field.
         let about = about.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
         Ok(StoredWorkstream { dir: row.get(0)?, ordinal: row.get(1)?, about })
     })?;
@@ -149,7 +149,7 @@ fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value).map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))
 }
 
-/// A row that cannot be read is left out.
+/// Parses the body of a row. A row that cannot be read is logged and left out.
 fn body<T: DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<Option<T>> {
     let text: String = row.get(0)?;
     let read = serde_json::from_str(&text);

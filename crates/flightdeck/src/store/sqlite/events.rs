@@ -42,7 +42,7 @@ impl Sqlite {
         let appended = insert_all(&tx, records, self.last_seq)?;
         tx.commit()?;
         // Only after the commit: a failed transaction must leave no gap.
-        self.tally.add(self.tally.of_batch(records, &appended));
+        self.tally.add(self.tally.count_batch(records, &appended));
         self.last_seq += appended.iter().filter(|a| !a.duplicate).count() as u64;
         if let Err(error) = self.tally.write_if_due(&mut self.conn, self.last_seq, 0) {
             // The events are stored. The totals are written with a later batch.
@@ -120,7 +120,7 @@ pub(super) fn events_after(conn: &Connection, after_seq: u64, limit: usize) -> R
     Ok(page.page)
 }
 
-/// Other hosts' events are passed over without being read, a bounded number in one call.
+/// Skips events of other hosts without reading their payloads, a bounded number in one call.
 pub(super) fn own_after(
     conn: &Connection,
     after_seq: u64,

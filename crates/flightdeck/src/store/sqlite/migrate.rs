@@ -22,7 +22,7 @@ pub(super) const MIGRATIONS: [&str; 13] = [
     include_str!("../migrations/0012_host_states.sql"),
     include_str!("../migrations/0013_assignment_words.sql"),
 ];
-/// After this many steps the assignments of the file are put into the index of words, which SQL cannot do.
+/// The step after which the stored assignments are put into the index of words. SQL alone cannot do that.
 const INDEXES_WORDS: usize = 13;
 
 /// How many steps the file has taken. Refuses a file of a newer version before anything is written to it.

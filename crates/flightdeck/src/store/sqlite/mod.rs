@@ -55,7 +55,7 @@ pub(super) struct Sqlite {
     /// Events were removed since the file was last shrunk.
     shrinking: bool,
     /// The snapshot that is being written.
-    unfinished: Option<snapshots::Unfinished>,
+    unfinished: Option<snapshots::UnfinishedSnapshot>,
     /// The connection of the checkpointer closes last, after `conn`.
     checkpointer: checkpoint::Checkpointer,
     /// Dropped after the connections.
@@ -155,7 +155,7 @@ impl EventLog for Sqlite {
 
 impl Snapshots for Sqlite {
     fn save_step(&mut self, snapshot: &FleetSnapshot) -> Result<SaveStep> {
-        let step = self.run(|db| db.save_some(snapshot));
+        let step = self.run(|db| db.save_parts(snapshot));
         if step.is_err() {
             // Free its space for appends: the disk may be full.
             while snapshots::remove_leftovers(&self.conn).is_ok_and(|some| some > 0) {}

@@ -5,7 +5,7 @@ use rusqlite::{Connection, Row, Transaction, params};
 use super::super::{OutboxEffect, OutboxKey, OutboxRows, Result};
 use super::{assignments, efforts, from_db, sessions, to_db};
 
-/// An effect before the horizon was carried out long ago: only a repeatable one may come again.
+/// Inserts an effect that is not there yet. Effects before the horizon were carried out long ago, so only repeatable ones are inserted.
 const PUT: &str = "INSERT INTO outbox (seq, kind, subject, body) SELECT ?1, ?2, ?3, ?4 \
      WHERE ?5 OR ?1 >= (SELECT seq FROM outbox_horizon) ON CONFLICT (seq, kind, subject) DO NOTHING";
 
@@ -47,8 +47,8 @@ pub(super) fn finish_rows(conn: &mut Connection, done: &[OutboxKey], rows: &Outb
     Ok(tx.commit()?)
 }
 
-/// Called when a snapshot is complete. Effects of the events that every kept snapshot holds cannot come again by a replay from
-/// one. Not those of a snapshot's own last event: a timer may cause them after the snapshot was taken.
+/// Removes effects that no replay can produce again: those of events that every kept snapshot contains. Called when a snapshot is complete.
+/// Effects of a snapshot's own last event stay, because a timer may cause one after the snapshot was taken.
 pub(super) fn remove_done(tx: &Transaction<'_>) -> Result<()> {
     tx.execute("UPDATE outbox_horizon SET seq = max(seq, (SELECT min(seq) FROM snapshots))", [])?;
     tx.execute("DELETE FROM outbox WHERE done AND seq < (SELECT seq FROM outbox_horizon)", [])?;

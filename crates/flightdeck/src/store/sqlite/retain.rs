@@ -42,7 +42,7 @@ fn adapt(items: &mut usize, max: usize, took: Duration) {
 
 /// The first rows of the log that one slice removes.
 #[derive(Default)]
-struct Doomed {
+struct EventsToRemove {
     last_seq: Option<u64>,
     /// The next event is old enough, but it must stay.
     held_back: bool,
@@ -57,7 +57,7 @@ fn bytes_on_disk(payload: u64, page_bytes: u64) -> u64 {
     }
 }
 
-struct Room {
+struct FileSpace {
     page_bytes: u64,
     pages: u64,
     free: u64,
@@ -65,7 +65,7 @@ struct Room {
 
 impl Sqlite {
     pub(super) fn step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
-        // Otherwise the write-ahead log grows faster than it is copied, until appends must wait for the disk.
+        // Without this wait the write-ahead log would grow faster than it is copied, until appends had to wait for the disk.
         if self.checkpointer.is_busy() {
             return Ok(RetainStep::Wait);
         }
@@ -92,16 +92,16 @@ impl Sqlite {
         Ok(RetainStep::Done { held_back: doomed.held_back })
     }
 
-    /// `received_at` never goes back in the log, so the oldest events come first.
-    fn next_to_delete(&self, cutoff: Timestamp, policy: &RetentionPolicy) -> Result<Doomed> {
+    /// The next events to remove. `received_at` never goes back in the log, so the oldest events come first.
+    fn next_to_delete(&self, cutoff: Timestamp, policy: &RetentionPolicy) -> Result<EventsToRemove> {
         let keep_after = self.keep_after(policy)?;
-        let Room { page_bytes, .. } = self.room()?;
+        let FileSpace { page_bytes, .. } = self.room()?;
         let mut excess = self.excess_bytes(policy)?;
         let mut first = self.conn.prepare_cached(
             "SELECT seq, received_at, octet_length(payload) FROM events ORDER BY seq LIMIT ?1",
         )?;
         let mut rows = first.query([self.pace.rows as i64])?;
-        let (mut doomed, mut bytes) = (Doomed::default(), 0);
+        let (mut doomed, mut bytes) = (EventsToRemove::default(), 0);
         while let Some(row) = rows.next()? {
             let (seq, received_at) = (from_db(row.get(0)?), Timestamp::from_millis(row.get(1)?));
             if (received_at >= cutoff && excess == 0) || bytes > SLICE_BYTES_MAX {
@@ -119,7 +119,7 @@ impl Sqlite {
         Ok(doomed)
     }
 
-    /// Keeps the newest event: the next `seq` is counted from it.
+    /// The `seq` after which events are kept. It keeps at least the newest event, because the next `seq` is counted from it.
     fn keep_after(&self, policy: &RetentionPolicy) -> Result<u64> {
         let mut oldest = self.conn.prepare_cached("SELECT min(seq) FROM snapshots")?;
         let in_snapshots =
@@ -127,9 +127,9 @@ impl Sqlite {
         Ok(policy.keep_after_seq.min(in_snapshots).min(self.last_seq.saturating_sub(1)))
     }
 
-    fn room(&self) -> Result<Room> {
+    fn room(&self) -> Result<FileSpace> {
         let pragma = |name| self.conn.pragma_query_value(None, name, |row| row.get(0)).map(from_db);
-        Ok(Room {
+        Ok(FileSpace {
             page_bytes: pragma("page_size")?,
             pages: pragma("page_count")?,
             free: pragma("freelist_count")?,

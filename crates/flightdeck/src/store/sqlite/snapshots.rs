@@ -10,14 +10,14 @@ const STEP_PARTS: usize = 8;
 
 /// A snapshot that is not complete yet.
 #[derive(Debug)]
-pub(super) struct Unfinished {
+pub(super) struct UnfinishedSnapshot {
     id: i64,
     written: usize,
 }
 
 impl Sqlite {
-    pub(super) fn save_some(&mut self, snapshot: &FleetSnapshot) -> Result<SaveStep> {
-        // Otherwise the write-ahead log grows faster than it is copied, until appends must wait for the disk.
+    pub(super) fn save_parts(&mut self, snapshot: &FleetSnapshot) -> Result<SaveStep> {
+        // Without this wait the write-ahead log would grow faster than it is copied, until appends had to wait for the disk.
         if self.checkpointer.is_busy() {
             return Ok(SaveStep::More);
         }
@@ -31,7 +31,7 @@ impl Sqlite {
         let written = unfinished.written + write(&tx, snapshot, &unfinished)?;
         if snapshot.body.iter().nth(written).is_some() {
             tx.commit()?;
-            self.unfinished = Some(Unfinished { written, ..unfinished });
+            self.unfinished = Some(UnfinishedSnapshot { written, ..unfinished });
             return Ok(SaveStep::More);
         }
         tx.execute(
@@ -58,15 +58,15 @@ pub(super) fn remove_leftovers(conn: &Connection) -> Result<usize> {
     Ok(some.execute([STEP_PARTS as i64])?)
 }
 
-fn begin(conn: &Connection) -> Result<Unfinished> {
+fn begin(conn: &Connection) -> Result<UnfinishedSnapshot> {
     let id = conn.query_row("SELECT coalesce(max(id), 0) + 1 FROM snapshots", [], |row| row.get(0))?;
-    Ok(Unfinished { id, written: 0 })
+    Ok(UnfinishedSnapshot { id, written: 0 })
 }
 
 fn write(
     tx: &Transaction<'_>,
     snapshot: &FleetSnapshot,
-    Unfinished { id, written }: &Unfinished,
+    UnfinishedSnapshot { id, written }: &UnfinishedSnapshot,
 ) -> Result<usize> {
     let mut insert =
         tx.prepare_cached("INSERT INTO snapshot_parts (snapshot, part, body) VALUES (?1, ?2, ?3)")?;

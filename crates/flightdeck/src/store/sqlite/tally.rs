@@ -35,7 +35,7 @@ impl StoredTally {
         let mut since = conn.prepare("SELECT name FROM events WHERE seq > ?1 ORDER BY seq")?;
         let mut rows = since.query([to_db(written_to)])?;
         while let Some(row) = rows.next()? {
-            let added = tally.all.of_names([row.get_ref(0)?.as_str().unwrap_or_default()].into_iter());
+            let added = tally.all.count_names([row.get_ref(0)?.as_str().unwrap_or_default()].into_iter());
             tally.add(added);
         }
         Ok(tally)
@@ -45,8 +45,8 @@ impl StoredTally {
         &self.all.0
     }
 
-    pub(super) fn of_batch(&self, records: &[Record], appended: &[Appended]) -> BTreeMap<String, u64> {
-        self.all.of_batch(records, appended)
+    pub(super) fn count_batch(&self, records: &[Record], appended: &[Appended]) -> BTreeMap<String, u64> {
+        self.all.count_batch(records, appended)
     }
 
     /// Called once the events are stored.
@@ -57,7 +57,7 @@ impl StoredTally {
         self.all.add(added);
     }
 
-    /// Writes the totals if many events have come, or before events that are not in them are removed.
+    /// Writes the totals if many events were appended since, or if events that are not counted in them are about to be removed.
     pub(super) fn write_if_due(
         &mut self,
         conn: &mut Connection,

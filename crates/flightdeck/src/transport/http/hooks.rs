@@ -47,12 +47,12 @@ pub(super) async fn named_hook(
     receive(&app, Some(event), Sender::from_request(&uri, &headers), &body).await
 }
 
-/// What the request says about its sender.
+/// What the headers and the address of the request say about its sender.
 #[derive(Clone, Copy)]
 struct Sender {
     /// The sender waits until a person has decided.
     holds: bool,
-    /// The sender reads a verdict that is given at once, also for an event whose hook usually does not wait.
+    /// The sender reads a verdict that is given at once, even for an event whose hook usually does not wait.
     hears_verdict: bool,
 }
 
@@ -63,7 +63,7 @@ impl Sender {
     }
 }
 
-/// 204 with an empty body, or the verdict: any other body would land in the client's transcript.
+/// Answers 204 with an empty body, or the verdict. The client would write any other body into its transcript.
 async fn receive(app: &App, event: Option<String>, sender: Sender, body: &[u8]) -> Response {
     let hook = match incoming(event, sender, body) {
         Ok(hook) => hook,
@@ -90,7 +90,7 @@ async fn receive(app: &App, event: Option<String>, sender: Sender, body: &[u8]) 
     }
 }
 
-/// The verdict as a body. It is recorded as given when the HTTP server has sent all of it.
+/// The verdict as a response body. It is recorded as given after the HTTP server has sent all of it.
 fn body_that_notes_verdict(app: &App, mut verdict: EffortVerdict) -> Body {
     let app = app.clone();
     let json = Bytes::from(std::mem::take(&mut verdict.json));

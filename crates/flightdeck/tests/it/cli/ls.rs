@@ -94,7 +94,7 @@ fn a_parked_session_is_listed_apart_and_is_never_the_next() {
     reads(
         &home.run(&["ls"]).success(),
         expect![[r#"
-        Needs you 2 · 1 idle
+        Needs you 2 + 1 idle
           ◆ ls · Permission for Bash  <time>  api  5f1c0000  Work
           ○ Asks: Shall I drop the users table?  <time>  api  8a2d0000  Work
           ○ Finished  <time>  api  c3e40000  Work
@@ -214,7 +214,7 @@ fn ls_watch_in_a_pipe_draws_changes_that_come_together_once() {
     let mut boards = 0;
     for line in lines.filter(|line| line.starts_with("Needs you")) {
         boards += 1;
-        if line == "Needs you 0 · 40 idle" {
+        if line == "Needs you 0 + 40 idle" {
             break;
         }
     }

@@ -488,11 +488,11 @@ fn words_for_a_request_that_is_gone_do_nothing_on_the_board() {
         assert_eq!(bench.selected(), "a");
         bench.keys(key);
         bench.keys("sky");
-        assert_eq!(bench.model.wishes.sort, Sort::Rank, "{key}");
+        assert_eq!(bench.model.view_options.sort, Sort::Rank, "{key}");
         assert_eq!(bench.selected(), "a");
         bench.wait(1000);
         bench.keys("s");
-        assert_eq!(bench.model.wishes.sort, Sort::Urgency, "after a pause keys act again");
+        assert_eq!(bench.model.view_options.sort, Sort::Urgency, "after a pause keys act again");
     }
     // The request appeared by itself: the same key is refused for a moment, and then opens the field.
     let mut bench = Bench::full(vec![card("a", StateName::Thinking, "Thinking", 5)]);

@@ -8,7 +8,7 @@ use super::super::super::draw::{duration, money, project_label};
 use super::super::super::line::cut_to_width;
 use super::super::super::owner;
 use super::super::listing::{GROUPS, ListingRow};
-use super::super::model::{Drawn, Hit, Model};
+use super::super::model::{ClickTarget, DrawnFrame, Model};
 use super::super::text::{gauge, in_state_since, is_at_rest, session_length};
 use super::canvas::{StyledLine, StyledText, draw_styled, put_both, put_line, row, width};
 use super::list::{count_words, draw_agent, draw_more_agents};
@@ -23,7 +23,7 @@ const WORDS_MIN: u16 = 60;
 /// Columns of a subagent's time.
 const AGENT_TIME_COLUMNS: usize = 7;
 
-pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Drawn) {
+pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut DrawnFrame) {
     drawn.page = usize::from(area.height) / 2;
     let width = area.width / 3;
     for column in 0..3 {
@@ -33,7 +33,7 @@ pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Dr
     }
 }
 
-fn draw_column(model: &Model, frame: &mut Buffer, area: Rect, column: usize, drawn: &mut Drawn) {
+fn draw_column(model: &Model, frame: &mut Buffer, area: Rect, column: usize, drawn: &mut DrawnFrame) {
     draw_heading(model, frame, area, column);
     let area = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     let (rows, room) = (&model.listing.column_rows[column], usize::from(area.height));
@@ -104,7 +104,7 @@ fn first_row(top: usize, selected: Option<(usize, usize)>, heights: &[usize], ro
     top
 }
 
-fn draw_row(model: &Model, frame: &mut Buffer, area: Rect, entry: &ListingRow, drawn: &mut Drawn) {
+fn draw_row(model: &Model, frame: &mut Buffer, area: Rect, entry: &ListingRow, drawn: &mut DrawnFrame) {
     match entry {
         ListingRow::Heading { text, count, .. } => {
             let text = format!(" ─ {text} {count} {}", "─".repeat(usize::from(area.width)));
@@ -113,7 +113,7 @@ fn draw_row(model: &Model, frame: &mut Buffer, area: Rect, entry: &ListingRow, d
         }
         ListingRow::Session { id, .. } => {
             if let Some(card) = model.board.card(id) {
-                drawn.hits.push((area, Hit::Session(id.clone())));
+                drawn.hits.push((area, ClickTarget::Session(id.clone())));
                 draw_card(model, frame, area, card);
             }
         }

@@ -9,7 +9,7 @@ use ratatui::style::Style;
 
 use super::super::super::draw::{count, duration, money, project_label, short_number};
 use super::super::super::line::cut_to_width;
-use super::super::model::{Drawn, Hit, Model, Panel};
+use super::super::model::{ClickTarget, DrawnFrame, Model, Panel};
 use super::super::parking;
 use super::super::text::{
     gauge, in_state_since, is_at_rest, moment, session_length, short_paths, sign, wrap,
@@ -25,7 +25,7 @@ const LIST_LINES_MAX: usize = 6;
 /// Columns between two numbers.
 const NUMBERS_GAP: usize = 2;
 
-pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Drawn) {
+pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut DrawnFrame) {
     let Some(card) = model.selected_card() else { return };
     let bunch = model.selected_bunch();
     match bunch.is_empty() {
@@ -80,7 +80,7 @@ fn draw_bunch_title(model: &Model, frame: &mut Buffer, area: Rect, bunch: &[&Car
     put_line(frame, row(area, 0), &[StyledText::new(text, model.theme.urgent())]);
 }
 
-fn draw_tabs(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Drawn) {
+fn draw_tabs(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut DrawnFrame) {
     let line = row(area, 0);
     draw_styled(frame, line, 0, &StyledText::new("─".repeat(usize::from(area.width)), model.theme.dim()));
     let mut x = 1;
@@ -89,7 +89,7 @@ fn draw_tabs(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Drawn) {
         let text =
             if tab == model.panel { format!(" ▸{} ", tab.name()) } else { format!(" {} ", tab.name()) };
         let end = draw_styled(frame, line, x, &StyledText::new(text, style));
-        drawn.hits.push((Rect { x: line.x + x, width: end - x, ..line }, Hit::Panel(tab)));
+        drawn.hits.push((Rect { x: line.x + x, width: end - x, ..line }, ClickTarget::Panel(tab)));
         x = end + 1;
     }
 }

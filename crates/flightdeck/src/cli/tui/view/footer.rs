@@ -9,10 +9,10 @@ use unicode_width::UnicodeWidthChar;
 use super::super::super::line::{columns, cut_to_width};
 use super::super::super::owner;
 use super::super::answers;
-use super::super::input::{Purpose, TextInput};
+use super::super::input::{InputPurpose, TextInput};
 use super::super::keys::{BINDINGS, KeyAction, shown_key};
 use super::super::listing::View;
-use super::super::model::{ConnectionState, Drawn, Mode, Model, OpenQuestion};
+use super::super::model::{ConnectionState, DrawnFrame, Mode, Model, OpenQuestion};
 use super::super::parking::can_park;
 use super::super::text::{place_name, wrap};
 use super::canvas::{StyledLine, StyledText, draw_styled, put_both, put_line, row, width};
@@ -34,7 +34,7 @@ pub(super) fn rows(model: &Model, columns: u16) -> u16 {
     (note + input).max(1) as u16
 }
 
-pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Drawn) {
+pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut DrawnFrame) {
     let theme = model.theme;
     if let Some(question) = &model.question {
         frame.set_style(area, theme.question());
@@ -72,8 +72,8 @@ pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Dr
     }
 }
 
-/// What happened, else that there is no connection: in as many lines as it needs. Above a text field it stands in lines of its own;
-/// a question and an answer that waits come before it.
+/// The note about what happened, or else that there is no connection, in as many lines as it needs. Above a text field it has lines of its
+/// own. A question and a waiting answer are shown instead of it.
 fn note_lines(model: &Model, columns: u16) -> Vec<StyledText> {
     if model.question.is_some() || (model.pending.is_some() && model.input.is_none()) {
         return Vec::new();
@@ -89,7 +89,7 @@ fn note_lines(model: &Model, columns: u16) -> Vec<StyledText> {
     lines.into_iter().take(NOTE_ROWS_MAX).map(|line| StyledText::new(format!(" {line}"), style)).collect()
 }
 
-/// As many of the keys that act now as fit.
+/// As many hints for the keys that act now as fit.
 fn fitting(model: &Model, columns: u16, ends: &[StyledText]) -> StyledLine {
     let room = usize::from(columns).saturating_sub(width(ends) + 1);
     let mut line: StyledLine = vec![StyledText::unstyled(" ")];
@@ -169,15 +169,15 @@ fn question_text(question: &OpenQuestion) -> (String, String) {
 
 fn label(model: &Model, input: &TextInput) -> String {
     match &input.purpose {
-        Purpose::Search => " /".to_owned(),
-        Purpose::Prompt(id) => {
+        InputPurpose::Search => " /".to_owned(),
+        InputPurpose::Prompt(id) => {
             let named = |card| owner::with_host(card, place_name(card));
             let name = model.board.card(id).map_or_else(|| "it".to_owned(), named);
             format!(" prompt for {name} ❯ ")
         }
-        Purpose::Reason(_) => " why not? ❯ ".to_owned(),
-        Purpose::OwnWords { .. } => " your answer ❯ ".to_owned(),
-        Purpose::Field(form) => format!(" {} ❯ ", form.label()),
+        InputPurpose::Reason(_) => " why not? ❯ ".to_owned(),
+        InputPurpose::OwnWords { .. } => " your answer ❯ ".to_owned(),
+        InputPurpose::Field(form) => format!(" {} ❯ ", form.label()),
     }
 }
 
@@ -209,18 +209,18 @@ fn cells(label: &str, text: &str, columns: u16) -> (Vec<(usize, usize, usize)>, 
 /// The keys of the text field: while it is empty, and at the right edge of a search that has room for them.
 fn draw_hint(model: &Model, frame: &mut Buffer, area: Rect, input: &TextInput, cursor_column: usize) {
     let words = match (&input.purpose, model.mode) {
-        (Purpose::Search, Mode::Popup) => "↑↓ select  Enter goes there  Esc closes ",
-        (Purpose::Search, _) => "↑↓ select  Enter keeps it  Esc clears ",
-        (Purpose::Field(_), _) => "Enter goes on  Esc leaves",
+        (InputPurpose::Search, Mode::Popup) => "↑↓ select  Enter goes there  Esc closes ",
+        (InputPurpose::Search, _) => "↑↓ select  Enter keeps it  Esc clears ",
+        (InputPurpose::Field(_), _) => "Enter goes on  Esc leaves",
         _ => "Enter sends  Ctrl-J new line  Esc leaves",
     };
     let hint = StyledText::new(words, model.theme.dim());
     let wide = hint.columns() as u16;
     match input.purpose {
-        Purpose::Search if cursor_column as u16 + wide + 2 < area.width => {
+        InputPurpose::Search if cursor_column as u16 + wide + 2 < area.width => {
             draw_styled(frame, area, area.width - wide, &hint);
         }
-        Purpose::Search => {}
+        InputPurpose::Search => {}
         _ if input.text.is_empty() => {
             draw_styled(frame, area, cursor_column as u16 + 1, &hint);
         }
@@ -228,7 +228,7 @@ fn draw_hint(model: &Model, frame: &mut Buffer, area: Rect, input: &TextInput, c
     }
 }
 
-fn draw_input(model: &Model, frame: &mut Buffer, area: Rect, input: &TextInput, drawn: &mut Drawn) {
+fn draw_input(model: &Model, frame: &mut Buffer, area: Rect, input: &TextInput, drawn: &mut DrawnFrame) {
     let label = label(model, input);
     let (places, rows) = cells(&label, &input.text, area.width);
     let cursor = places.iter().find(|(at, _, _)| *at == input.cursor).copied();

@@ -5,10 +5,10 @@ use ratatui::layout::Rect;
 
 use super::super::super::draw::money;
 use super::super::listing::{BoardCounts, Filter, Grouping, Sort, View};
-use super::super::model::{Drawn, Hit, Mode, Model};
+use super::super::model::{ClickTarget, DrawnFrame, Mode, Model};
 use super::canvas::{StyledLine, StyledText, put_both, width};
 
-pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Drawn) {
+pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut DrawnFrame) {
     let mut left = counts(model, area.width);
     left.extend(view_settings(model));
     let mut right = sums(model, area.width);
@@ -22,7 +22,7 @@ pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Dr
         right = vec![StyledText::new(" ? ", model.theme.accent())];
     }
     put_both(frame, area, &left, &right);
-    drawn.hits.push((Rect { x: area.right().saturating_sub(2), width: 2, ..area }, Hit::Help));
+    drawn.hits.push((Rect { x: area.right().saturating_sub(2), width: 2, ..area }, ClickTarget::Help));
 }
 
 fn counts(model: &Model, width: u16) -> StyledLine {
@@ -49,22 +49,22 @@ fn counts(model: &Model, width: u16) -> StyledLine {
 
 /// Only what differs from the usual view.
 fn view_settings(model: &Model) -> StyledLine {
-    let wishes = &model.wishes;
+    let view_options = &model.view_options;
     let mut words = Vec::new();
-    if wishes.filter != Filter::All {
-        words.push(format!("only {}", wishes.filter.name()));
+    if view_options.filter != Filter::All {
+        words.push(format!("only {}", view_options.filter.name()));
     }
-    if wishes.sort != Sort::Rank {
-        words.push(format!("by {}", wishes.sort.name()));
+    if view_options.sort != Sort::Rank {
+        words.push(format!("by {}", view_options.sort.name()));
     }
     // A tree is grouped by project without being asked to.
     let usual = if model.view() == View::Tree { Grouping::Project } else { Grouping::State };
-    let grouping = wishes.grouping.in_view(model.view());
+    let grouping = view_options.grouping.in_view(model.view());
     if grouping != usual {
         words.push(grouping.name().to_owned());
     }
-    if !wishes.search.is_empty() {
-        words.push(format!("/{}", wishes.search));
+    if !view_options.search.is_empty() {
+        words.push(format!("/{}", view_options.search));
     }
     words.into_iter().map(|word| StyledText::new(format!("  [{word}]"), model.theme.accent())).collect()
 }

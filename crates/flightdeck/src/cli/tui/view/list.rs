@@ -7,11 +7,11 @@ use ratatui::layout::Rect;
 
 use super::super::super::draw::duration;
 use super::super::listing::ListingRow;
-use super::super::model::{Drawn, Hit, Mode, Model};
+use super::super::model::{ClickTarget, DrawnFrame, Mode, Model};
 use super::canvas::{StyledText, draw_styled, put_both, row, scrolled};
 use super::session_line::{is_selected, parts, right_columns, title};
 
-pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Drawn) {
+pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut DrawnFrame) {
     let rows = &model.listing.rows;
     let heights: Vec<usize> = rows.iter().map(|row| height(model, row, area.width)).collect();
     let total: usize = heights.iter().sum();
@@ -60,7 +60,7 @@ fn height(model: &Model, entry: &ListingRow, width: u16) -> usize {
     }
 }
 
-fn draw_row(model: &Model, frame: &mut Buffer, area: Rect, entry: &ListingRow, drawn: &mut Drawn) {
+fn draw_row(model: &Model, frame: &mut Buffer, area: Rect, entry: &ListingRow, drawn: &mut DrawnFrame) {
     match entry {
         ListingRow::Heading { text, count, idle, indent } => {
             let style = model.theme.strong();
@@ -70,7 +70,7 @@ fn draw_row(model: &Model, frame: &mut Buffer, area: Rect, entry: &ListingRow, d
         }
         ListingRow::Session { id, indent } => {
             if let Some(card) = model.board.card(id) {
-                drawn.hits.push((area, Hit::Session(id.clone())));
+                drawn.hits.push((area, ClickTarget::Session(id.clone())));
                 draw_session(model, frame, area, card, *indent);
             }
         }
@@ -83,7 +83,7 @@ fn draw_row(model: &Model, frame: &mut Buffer, area: Rect, entry: &ListingRow, d
         }
         ListingRow::MoreAgents { count, indent } => draw_more_agents(model, frame, area, *count, *indent),
         ListingRow::Parked { count } => {
-            drawn.hits.push((area, Hit::Parked));
+            drawn.hits.push((area, ClickTarget::Parked));
             let at = draw_styled(frame, area, 0, &StyledText::new(" PARKED", model.theme.dim()));
             draw_styled(
                 frame,

@@ -1,4 +1,4 @@
-//! Draws the model. Nothing here changes it: what a frame contained comes back as [`Drawn`].
+//! Draws the model. Nothing here changes it: what a frame contained comes back as [`DrawnFrame`].
 
 mod ask;
 mod canvas;
@@ -17,7 +17,7 @@ use ratatui::layout::Rect;
 
 use self::canvas::{StyledText, draw_styled};
 use super::listing::{Filter, View};
-use super::model::{ConnectionState, Drawn, Hit, Mode, Model};
+use super::model::{ClickTarget, ConnectionState, DrawnFrame, Mode, Model};
 
 /// The part of the width that the list gets beside the details, and its bounds in columns.
 const LIST_PERCENT: u16 = 46;
@@ -27,8 +27,8 @@ const DETAIL_PERCENT: u16 = 33;
 const DETAIL_COLUMNS: (u16, u16) = (52, 110);
 
 /// Draws a frame of the model's size.
-pub(super) fn draw(model: &Model, frame: &mut Buffer) -> Drawn {
-    let mut drawn = Drawn { tops: model.drawn.tops, ..Drawn::default() };
+pub(super) fn draw(model: &Model, frame: &mut Buffer) -> DrawnFrame {
+    let mut drawn = DrawnFrame { tops: model.drawn.tops, ..DrawnFrame::default() };
     let area = frame.area;
     if area.height < 3 || area.width < 12 {
         draw_styled(frame, area, 0, &StyledText::new("too small", model.theme.dim()));
@@ -49,7 +49,7 @@ pub(super) fn draw(model: &Model, frame: &mut Buffer) -> Drawn {
     drawn
 }
 
-fn draw_body(model: &Model, frame: &mut Buffer, body: Rect, drawn: &mut Drawn) {
+fn draw_body(model: &Model, frame: &mut Buffer, body: Rect, drawn: &mut DrawnFrame) {
     if model.listing.order.is_empty() {
         return draw_empty(model, frame, body);
     }
@@ -61,7 +61,7 @@ fn draw_body(model: &Model, frame: &mut Buffer, body: Rect, drawn: &mut Drawn) {
         }
     }
     if let Some(area) = detail {
-        drawn.hits.push((area, Hit::Detail));
+        drawn.hits.push((area, ClickTarget::Detail));
         let beside = board.is_some();
         let inside = if beside { separated(model, frame, area) } else { area };
         detail::draw(model, frame, inside, drawn);
@@ -102,7 +102,7 @@ fn draw_empty(model: &Model, frame: &mut Buffer, body: Rect) {
     let text = match &model.link {
         ConnectionState::Connecting => "connecting to the daemon …",
         ConnectionState::Lost(_) => "the daemon is not heard; this reconnects by itself",
-        ConnectionState::Live if model.listing.parked > 0 && model.wishes.filter == Filter::All => {
+        ConnectionState::Live if model.listing.parked > 0 && model.view_options.filter == Filter::All => {
             parked.as_str()
         }
         ConnectionState::Live if is_filtered && model.mode == Mode::Popup => "no session matches",

@@ -57,7 +57,7 @@ fn current_content(model: &Model) -> Option<&PanelContent> {
     model.details.content.as_ref().filter(|_| is_current)
 }
 
-/// The lines, and whether they are read from the top. Otherwise the last ones are the news, and only as many as `needed` are made.
+/// The lines, and whether they are read from the top. If not, the last lines are the newest, and only `needed` lines are made.
 fn lines(model: &Model, width: usize, needed: usize) -> (Vec<StyledLine>, bool) {
     let dim = model.theme.dim();
     match current_content(model) {

@@ -48,7 +48,7 @@ pub(super) fn activity(model: &Model, card: &Card) -> StyledText {
     StyledText::new(format!("{unreachable}{alike}{}", short_paths(card, &headline(card))), style)
 }
 
-/// How many sessions with requests that are alike the line stands for.
+/// How many sessions the line stands for, if their requests are alike.
 fn bunch_len(model: &Model, card: &Card) -> Option<usize> {
     model.listing.bunches.get(&card.id).map(Vec::len)
 }
