@@ -321,6 +321,6 @@ fn a_late_notice_of_a_request_that_was_answered_opens_nothing() {
     // Much later it is about another request.
     crate::registry::check(
         &format!("{own}\n 30 Notification notification_type=permission_prompt"),
-        expect![[r#"needs_you needs_permission "Permission needed""#]],
+        expect![[r#"needs_you needs_permission "Permission for Bash""#]],
     );
 }
