@@ -273,6 +273,12 @@ fn needs() -> Vec<DocCase> {
         case("Notification", "elicitation_dialog", Tool, notice("elicitation_dialog")),
         case("Notification", "elicitation_url_dialog", Permission, notice("elicitation_url_dialog")),
         case("ElicitationResult", "", Elicitation, json!({"mcp_server_name": "jira", "action": "accept"})),
+        case(
+            "ElicitationResult",
+            "declined",
+            Elicitation,
+            json!({"mcp_server_name": "jira", "action": "decline"}),
+        ),
         case("Notification", "idle_prompt", Thinking, notice("idle_prompt")),
         case("Notification", "idle_prompt", TurnEnded, notice("idle_prompt")),
         case("Notification", "idle_prompt", Background, notice("idle_prompt")),

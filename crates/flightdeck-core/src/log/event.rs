@@ -76,7 +76,7 @@ pub struct CommonFacts {
     pub background_agent: Option<AgentId>,
     /// Digest of the prompt that a call scheduled. The client will send it itself.
     pub scheduled_prompt: Option<u64>,
-    /// Ids of calls that the person refused, from a PostToolBatch. In a subagent the turn goes on after a refusal.
+    /// Ids of calls that the person refused, from a PostToolBatch. The turn goes on after a refusal with words, and in a subagent.
     pub refused_calls: Vec<String>,
 }
 
@@ -102,7 +102,10 @@ pub enum EventKind {
     ElicitationOpened {
         message: String,
     },
-    ElicitationClosed,
+    /// `refused`: the person declined the form or closed it.
+    ElicitationClosed {
+        refused: bool,
+    },
     Stopped {
         background: Background,
         /// Digests of the ids of the running shells.
@@ -411,7 +414,9 @@ fn kind_of(name: HookName, p: &Map<String, Value>) -> EventKind {
         H::PostToolBatch => K::BatchEnded(batch(p)),
         H::Notification => K::Notified(notice(p)),
         H::Elicitation => K::ElicitationOpened { message: elicitation_message(p) },
-        H::ElicitationResult => K::ElicitationClosed,
+        H::ElicitationResult => {
+            K::ElicitationClosed { refused: matches!(borrowed_text(p, "action"), Some("decline" | "cancel")) }
+        }
         H::Stop => stopped(p),
         H::StopFailure => K::StopFailed { cause: cause(p) },
         H::SubagentStart => K::SubagentStarted,
@@ -484,7 +489,7 @@ pub fn refusal_beginning(result: &str) -> Option<&'static str> {
 }
 
 fn refused_calls(record: &Record) -> Vec<String> {
-    if record.agent_id.is_none() || record.name != HookName::PostToolBatch.as_str() {
+    if record.name != HookName::PostToolBatch.as_str() {
         return Vec::new();
     }
     let calls = list(&record.payload, "tool_calls").iter().filter_map(Value::as_object);

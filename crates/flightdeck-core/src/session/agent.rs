@@ -148,7 +148,7 @@ fn next_in_turn(
         (_, K::ToolEnded { outcome: ToolOutcome::Failed { .. }, tool }) if settings.tool_failure_needs_you => {
             (Idle(Failed { cause: tool.name.clone() }), Rule::ToolFailed)
         }
-        (_, K::ToolEnded { .. } | K::BatchEnded(_) | K::ElicitationClosed) => after_tools(ledger),
+        (_, K::ToolEnded { .. } | K::BatchEnded(_) | K::ElicitationClosed { .. }) => after_tools(ledger),
 
         (Working(Activity::Background { .. }), K::Notified(Notice::IdlePrompt)) => return None,
         (Working(_), K::Notified(Notice::IdlePrompt)) if !ledger.is_blocked() => {

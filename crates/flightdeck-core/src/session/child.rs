@@ -113,7 +113,7 @@ pub(super) fn agent_facts(
     match &event.kind {
         EventKind::ToolEnded { tool, .. } => ledger.close_call(tool, at),
         EventKind::BatchEnded(calls) => ledger.close_batch(calls, at),
-        EventKind::ElicitationClosed => ledger.close_elicitation(),
+        EventKind::ElicitationClosed { .. } => ledger.close_elicitation(),
         // Nothing is opened for a turn that is over, because nothing would close it.
         _ if of_an_ended_turn => {}
         EventKind::ToolStarted(tool) => ledger.open_call(tool, at, agent_type),
