@@ -321,6 +321,12 @@ fn subagents() -> Vec<DocCase> {
         case("SubagentStop", "of one that waited", ChildPermission, stop("x", "Explore")),
         case("StopFailure", "in a subagent", Delegating, explore(json!({"error": "rate_limit"}))),
         case("StopFailure", "in a subagent, after Stop", Background, explore(json!({"error": "overloaded"}))),
+        case(
+            "StopFailure",
+            "of the helper of a compaction",
+            Compacting,
+            json!({"agent_id": "h", "error": "unknown"}),
+        ),
         case("TeammateIdle", "", Thinking, json!({"teammate_name": "reviewer"})),
     ]
 }

@@ -47,6 +47,7 @@ impl Session {
                 let id = event.facts.background_agent.as_ref();
                 if let Some(child) = id.and_then(|id| self.children.get_mut(id)) {
                     child.in_background = true;
+                    child.started_by.clone_from(&event.agent_id);
                 }
             }
             EventKind::ToolEnded { tool, outcome: ToolOutcome::Ok } if tool.changes_files() => {
