@@ -308,10 +308,12 @@ fn agents(name: &str) -> Option<Vec<ScriptStep>> {
             vec![agent("Outer agent", "SCRIPT:nestedouter go", "general-purpose", true)],
             "Launched an agent with an agent.",
         ),
-        "nestedouter" => then(
-            vec![agent("Inner agent", "SCRIPT:subslow go", "general-purpose", true)],
-            "The outer agent waits.",
-        ),
+        // The main agent ends its turn meanwhile.
+        "nestedouter" => vec![
+            reply(vec![agent("Inner agent", "SCRIPT:subslow go", "general-purpose", true)]),
+            reply(vec![bash("timeout 6 tail -f /dev/null; echo waited", "Wait a moment")]),
+            reply(vec![say("The outer agent waits.")]),
+        ],
         // A background agent that has to ask after a while.
         "bglate" => then(
             vec![agent("Late asker", "SCRIPT:sublate go", "general-purpose", true)],

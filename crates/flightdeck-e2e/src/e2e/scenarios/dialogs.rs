@@ -37,7 +37,9 @@ pub(super) fn plan_sent_back(s: &mut Stage) -> Result<()> {
         ends(card) == ["refused_in_terminal"; 2] && open_asks(card).count() == 1
     })?;
     s.answer(&t, &[&option(&t, "manually approve")?])?;
-    s.see(&t, "approved", idle())?;
+    s.must_hear(&t, "Stop", 1)?;
+    // The refusals of this turn are the last thing on the screen that its reader knows.
+    s.see(&t, "approved", interrupted().board(&["idle"]))?;
     s.see_card(&t, "the third one was answered", |card| {
         ends(card) == ["refused_in_terminal", "refused_in_terminal", "answered_in_terminal"]
             && card["permission_mode"] == "default"
