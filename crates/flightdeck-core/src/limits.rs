@@ -106,6 +106,8 @@ pub const FILES_COUNTED_MAX: usize = 5000;
 pub const AGENTS_PRICED_MAX: usize = 512;
 /// Most prompts remembered of a session's queue.
 pub const QUEUED_PROMPTS_MAX: usize = 256;
+/// Most prompts remembered that the person took back from the queue.
+pub const TAKEN_BACK_MAX: usize = 256;
 /// How long a provider keeps a cached prompt after its last use, by cache class.
 pub const CACHE_LIVES_5M: Millis = Millis::minutes(5);
 pub const CACHE_LIVES_1H: Millis = Millis::hours(1);

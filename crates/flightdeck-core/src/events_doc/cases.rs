@@ -273,6 +273,12 @@ fn needs() -> Vec<DocCase> {
         case("Notification", "elicitation_dialog", Tool, notice("elicitation_dialog")),
         case("Notification", "elicitation_url_dialog", Permission, notice("elicitation_url_dialog")),
         case("ElicitationResult", "", Elicitation, json!({"mcp_server_name": "jira", "action": "accept"})),
+        case(
+            "ElicitationResult",
+            "declined",
+            Elicitation,
+            json!({"mcp_server_name": "jira", "action": "decline"}),
+        ),
         case("Notification", "idle_prompt", Thinking, notice("idle_prompt")),
         case("Notification", "idle_prompt", TurnEnded, notice("idle_prompt")),
         case("Notification", "idle_prompt", Background, notice("idle_prompt")),
@@ -315,6 +321,12 @@ fn subagents() -> Vec<DocCase> {
         case("SubagentStop", "of one that waited", ChildPermission, stop("x", "Explore")),
         case("StopFailure", "in a subagent", Delegating, explore(json!({"error": "rate_limit"}))),
         case("StopFailure", "in a subagent, after Stop", Background, explore(json!({"error": "overloaded"}))),
+        case(
+            "StopFailure",
+            "of the helper of a compaction",
+            Compacting,
+            json!({"agent_id": "h", "error": "unknown"}),
+        ),
         case("TeammateIdle", "", Thinking, json!({"teammate_name": "reviewer"})),
     ]
 }

@@ -31,7 +31,7 @@ pub struct CommonFacts {
     pub background_agent: Option<AgentId>,
     /// Digest of the prompt that a call scheduled. The client will send it itself.
     pub scheduled_prompt: Option<u64>,
-    /// Ids of calls that the person refused, from a PostToolBatch. In a subagent the turn goes on after a refusal.
+    /// Ids of calls that the person refused, from a PostToolBatch. The turn goes on after a refusal with words, and in a subagent.
     pub refused_calls: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ pub(super) fn prompt_digest(prompt: &str) -> u64 {
 }
 
 fn refused_calls(record: &Record) -> Vec<String> {
-    if record.agent_id.is_none() || record.name != HookName::PostToolBatch.as_str() {
+    if record.name != HookName::PostToolBatch.as_str() {
         return Vec::new();
     }
     let calls = list(&record.payload, "tool_calls").iter().filter_map(Value::as_object);

@@ -82,7 +82,10 @@ pub enum EventKind {
     ElicitationOpened {
         message: String,
     },
-    ElicitationClosed,
+    /// `refused`: the person declined the form or closed it.
+    ElicitationClosed {
+        refused: bool,
+    },
     Stopped {
         background: Background,
         /// Digests of the ids of the running shells.
@@ -383,7 +386,9 @@ fn kind_of(name: HookName, p: &Map<String, Value>) -> EventKind {
         H::PostToolBatch => K::BatchEnded(batch(p)),
         H::Notification => K::Notified(notice(p)),
         H::Elicitation => K::ElicitationOpened { message: elicitation_message(p) },
-        H::ElicitationResult => K::ElicitationClosed,
+        H::ElicitationResult => {
+            K::ElicitationClosed { refused: matches!(borrowed_text(p, "action"), Some("decline" | "cancel")) }
+        }
         H::Stop => stopped(p),
         H::StopFailure => K::StopFailed { cause: cause(p) },
         H::SubagentStart => K::SubagentStarted,

@@ -102,6 +102,8 @@ pub(crate) fn next_state(
         (Ended(_), _) => return None,
 
         // A subagent touches its parent only by starting and by being the last to stop.
+        // The turn is over: the client waits for the agent, and does not delegate.
+        (Working(Activity::Background { .. }), K::SubagentStarted) => return None,
         (Working(_), K::SubagentStarted) => (delegating(running_child?), Rule::SubagentStarted),
         (Working(Delegating { .. }), K::SubagentStopped) => match running_child {
             Some(agent_type) => (delegating(agent_type), Rule::SubagentStopped),
@@ -148,7 +150,7 @@ fn next_in_turn(
         (_, K::ToolEnded { outcome: ToolOutcome::Failed { .. }, tool }) if settings.tool_failure_needs_you => {
             (Idle(Failed { cause: tool.name.clone() }), Rule::ToolFailed)
         }
-        (_, K::ToolEnded { .. } | K::BatchEnded(_) | K::ElicitationClosed) => after_tools(ledger),
+        (_, K::ToolEnded { .. } | K::BatchEnded(_) | K::ElicitationClosed { .. }) => after_tools(ledger),
 
         (Working(Activity::Background { .. }), K::Notified(Notice::IdlePrompt)) => return None,
         (Working(_), K::Notified(Notice::IdlePrompt)) if !ledger.is_blocked() => {

@@ -88,16 +88,20 @@ impl Session {
         }
     }
 
-    /// The asks that wait for these calls.
+    /// The asks that wait, or waited, for these calls.
     pub(super) fn asks_of_calls(&self, calls: &[String]) -> Vec<AskId> {
         if calls.is_empty() {
             return Vec::new();
         }
-        let waits = |need: &&Need| need.call_id.as_ref().is_some_and(|id| calls.contains(id));
-        self.ledgers().flat_map(Ledger::needs).filter(waits).filter_map(|n| n.ask_id.clone()).collect()
+        let names = |id: &Option<String>| id.as_ref().is_some_and(|id| calls.contains(id));
+        let waiting = self.ledgers().flat_map(Ledger::needs).filter(|need| names(&need.call_id));
+        let waiting = waiting.filter_map(|need| need.ask_id.clone());
+        // The registry may have closed the request a moment before.
+        let closed = self.asks.iter().filter(|ask| names(&ask.call_id)).map(|ask| ask.id.clone());
+        waiting.chain(closed).collect()
     }
 
-    /// Corrects how these asks ended: the person refused them in the terminal, and the subagent goes on.
+    /// Corrects how these asks ended: the person refused them in the terminal, and the agent goes on.
     pub(super) fn refuse_asks(&mut self, ids: &[AskId]) {
         for ask in self.asks.iter_mut().filter(|ask| ids.contains(&ask.id)) {
             if let Some(resolution) =
@@ -344,9 +348,9 @@ pub(super) fn closed_by_event(kind: &EventKind) -> AskOutcome {
     match kind {
         K::SessionEnded { .. } | K::SessionStarted { .. } | K::ProcessGone { .. } => AskOutcome::SessionEnded,
         // A prompt can be typed only after the dialog is closed, and no call ran.
-        K::Prompted { .. } | K::ToolEnded { outcome: ToolOutcome::Interrupted, .. } => {
-            AskOutcome::RefusedInTerminal
-        }
+        K::Prompted { .. }
+        | K::ToolEnded { outcome: ToolOutcome::Interrupted, .. }
+        | K::ElicitationClosed { refused: true } => AskOutcome::RefusedInTerminal,
         K::RegistryReported(word) => closed_by_registry(&word.status),
         // The turn ended with the refusal of one of its asks, which ended the others too.
         K::HoldEnded { .. } => AskOutcome::RefusedInTerminal,

@@ -27,6 +27,9 @@ pub struct Child {
     /// It works in the background: no call waits for it.
     #[serde(default)]
     pub in_background: bool,
+    /// The subagent that started it; `None` for the main agent.
+    #[serde(default)]
+    pub started_by: Option<AgentId>,
 }
 
 impl Child {
@@ -40,6 +43,7 @@ impl Child {
             ended_at: None,
             failed: None,
             in_background: false,
+            started_by: None,
         }
     }
 
@@ -50,6 +54,13 @@ impl Child {
     pub(super) fn end(&mut self, at: Timestamp) {
         self.ledger.clear(at);
         self.ended_at = Some(at);
+    }
+
+    /// It stopped while subagents that it started run. The client lets it go on when they have reported to it.
+    pub(super) fn wait_for_agents(&mut self, agents: u32, at: Timestamp) {
+        self.ledger.clear(at);
+        self.state = AgentState::Working(Activity::Background { agents });
+        self.changed_at = at;
     }
 
     pub(super) fn apply(&mut self, event: &Event, print_mode: bool, settings: &FoldSettings) {
@@ -113,7 +124,7 @@ pub(super) fn agent_facts(
     match &event.kind {
         EventKind::ToolEnded { tool, .. } => ledger.close_call(tool, at),
         EventKind::BatchEnded(calls) => ledger.close_batch(calls, at),
-        EventKind::ElicitationClosed => ledger.close_elicitation(),
+        EventKind::ElicitationClosed { .. } => ledger.close_elicitation(),
         // Nothing is opened for a turn that is over, because nothing would close it.
         _ if of_an_ended_turn => {}
         EventKind::ToolStarted(tool) => ledger.open_call(tool, at, agent_type),

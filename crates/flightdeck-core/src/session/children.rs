@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::agent::{Activity, AgentState};
 use super::child::Child;
 use super::event_order::EventOrder;
 use super::state::Session;
@@ -9,7 +10,7 @@ use crate::ids::AgentId;
 use crate::limits::{CHILDREN_MAX, DISORDER_MAX};
 use crate::log::event::{Event, EventKind};
 use crate::log::record::Source;
-use crate::rules::FoldSettings;
+use crate::rules::{FoldSettings, Rule};
 use crate::time::{Millis, Timestamp};
 
 impl Session {
@@ -21,6 +22,8 @@ impl Session {
         settings: &FoldSettings,
     ) -> bool {
         match &event.kind {
+            // The helper of a compaction fails without a start and has no type.
+            EventKind::StopFailed { .. } if self.is_helper(agent_id, event) => return false,
             EventKind::StopFailed { cause } if !self.main.state.is_ended() => {
                 let failed = Some(cause.clone());
                 let child = self.child_for(agent_id, event);
@@ -38,11 +41,16 @@ impl Session {
                 if event.facts.agent_type.as_deref().is_some_and(str::is_empty) {
                     return false;
                 }
+                let own = self.agents_of(agent_id);
                 let Some(child) = self.children.get_mut(agent_id) else {
                     self.remember_stopped(agent_id, event.fired_at);
                     return false;
                 };
                 if child.ended_at.is_some() {
+                    return false;
+                }
+                if own > 0 {
+                    child.wait_for_agents(own, event.fired_at);
                     return false;
                 }
                 child.end(event.fired_at);
@@ -60,13 +68,37 @@ impl Session {
                     return false;
                 }
                 child.apply(event, print_mode, settings);
-                if child.ledger.is_blocked() {
+                if event.kind == EventKind::SubagentStarted && !order.late {
+                    self.wait_for_running_agents(event);
+                } else if child.ledger.is_blocked() {
                     // The registry reported the same dialog first, without saying whose it is.
                     self.main.ledger.close_needs_of(Source::Registry);
                 }
             }
         }
         self.move_main(event, order, settings)
+    }
+
+    /// Whether the agent is one that the client uses for itself.
+    fn is_helper(&self, agent_id: &AgentId, event: &Event) -> bool {
+        event.agent_type.as_deref().is_none_or(str::is_empty) && !self.children.contains_key(agent_id)
+    }
+
+    /// A subagent started another one after the turn of the main agent: the client waits for both.
+    fn wait_for_running_agents(&mut self, event: &Event) {
+        let AgentState::Working(Activity::Background { agents }) = self.main.state else { return };
+        let running = self.children.values().filter(|child| child.runs()).count() as u32;
+        if running > agents {
+            self.background.agents = running;
+            let waits = AgentState::Working(Activity::Background { agents: running });
+            self.main.move_to(waits, Rule::StoppedWithAgents, event.into());
+        }
+    }
+
+    /// How many subagents run that this one started.
+    fn agents_of(&self, agent_id: &AgentId) -> u32 {
+        let is_own = |child: &&Child| child.runs() && child.started_by.as_ref() == Some(agent_id);
+        self.children.values().filter(is_own).count() as u32
     }
 
     pub(super) fn has_running_agent(&self) -> bool {

@@ -83,6 +83,7 @@ impl Session {
             (_, Some(agent), _) => {
                 if let Some(child) = self.children.get_mut(agent) {
                     child.in_background = true;
+                    child.started_by.clone_from(&event.agent_id);
                 }
             }
             (_, _, ToolOutcome::Ok) if tool.changes_files() => {

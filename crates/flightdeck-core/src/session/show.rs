@@ -19,9 +19,20 @@ impl Session {
             return self.main.state.clone();
         }
         match self.foremost_need() {
-            Some(need) => AgentState::Blocked(need.clone()),
+            Some(need) => AgentState::Blocked(self.with_its_call(need)),
             None => self.main.state.clone(),
         }
+    }
+
+    /// Adds the call to a permission prompt that no hook named, if only one call can be the one that asks. Without hooks, the calls
+    /// that are known may be over.
+    fn with_its_call(&self, need: &Need) -> Need {
+        let is_unnamed = need.kind == NeedKind::Permission && need.tool.is_none();
+        let ledger = &self.main.ledger;
+        let calls_are_known = self.main.hooks_reach_us && self.main.away_since.is_none();
+        let is_only_one = calls_are_known && ledger.open_calls() == 1 && !self.has_running_agent();
+        let call = ledger.newest_call().filter(|_| is_unnamed && is_only_one);
+        Need { tool: call.or(need.tool.as_ref()).cloned(), ..need.clone() }
     }
 
     /// The most urgent open need of main and subagents.
@@ -100,7 +111,7 @@ impl Session {
         match state {
             AgentState::Blocked(need) => match need.kind {
                 _ if need.source == Source::Registry => Rule::RegistryWaiting,
-                NeedKind::Permission if need.tool.is_none() => Rule::PermissionNotice,
+                NeedKind::Permission if need.ask_id.is_none() => Rule::PermissionNotice,
                 NeedKind::Permission => Rule::PermissionAsked,
                 NeedKind::Question => Rule::QuestionAsked,
                 NeedKind::Elicitation => Rule::ElicitationOpened,

@@ -19,6 +19,7 @@ use crate::text;
 use crate::time::{Millis, Timestamp};
 use crate::usage::price::{Bill, PriceTable, Usage};
 use crate::usage::session_files::SessionFiles;
+use crate::usage::taken_back::TakenBack;
 use crate::wire::billed_usage::{BilledUsage, MessageKey, Unreadable};
 use crate::wire::client_notices::is_client_notice;
 use crate::wire::tool_result::{Edited, Todos, ToolResult};
@@ -73,6 +74,7 @@ pub struct Enrichment {
     queue: VecDeque<QueuedPrompt>,
     /// When the queue last changed.
     pub queue_at: Option<Timestamp>,
+    pub taken_back: TakenBack,
     /// When the newest interrupt marker was written.
     pub interrupted_at: Option<Timestamp>,
     /// The prompt that it interrupted.
@@ -121,6 +123,7 @@ impl Enrichment {
         let lines = self.agent_lines.values_mut().flat_map(|l| [&mut l.first_at, &mut l.last_at]);
         let queue = self.queue.iter_mut().map(|queued| &mut queued.at);
         let command = self.shell_command.iter_mut().map(|command| &mut command.at);
+        self.taken_back.correct(ahead);
         for at in times.into_iter().chain(lines).chain(queue).chain(command).flatten() {
             *at = *at - ahead;
         }
@@ -416,10 +419,8 @@ impl Enrichment {
                     command.runs = false;
                 }
             }
-            LineKind::Enqueued(_) | LineKind::Dequeued | LineKind::Unqueued { .. } => {
-                self.take_queue_line(line)
-            }
-            LineKind::Tool(_) | LineKind::Other => {}
+            kind if kind.changes_the_queue() => self.take_queue_line(line),
+            _ => {}
         }
     }
 
@@ -454,15 +455,22 @@ impl Enrichment {
                 }
             }
             LineKind::Dequeued => drop(self.queue.pop_front()),
-            LineKind::Unqueued { text, .. } => {
-                // If the named prompt is not in the queue, it was removed before, and no other prompt is removed.
-                let named = |text: &str| self.queue.iter().position(|q| q.mark == text_hash(text));
-                if let Some(place) = text.as_ref().map_or(Some(0), |t| named(t)) {
-                    self.queue.remove(place);
+            LineKind::Unqueued { text: None, .. } => drop(self.queue.pop_front()),
+            LineKind::Unqueued { text: Some(text), .. } => drop(self.unqueue(text)),
+            LineKind::TakenBack(text) => {
+                let by_person = self.unqueue(text).is_some_and(|queued| queued.by_person);
+                if let Some(at) = line.at.filter(|_| by_person) {
+                    self.taken_back.add(text, at);
                 }
             }
             _ => {}
         }
+    }
+
+    /// Removes a prompt from the queue. If it is not there, it was removed before, and no other prompt is removed.
+    fn unqueue(&mut self, text: &str) -> Option<QueuedPrompt> {
+        let place = self.queue.iter().position(|queued| queued.mark == text_hash(text))?;
+        self.queue.remove(place)
     }
 
     /// Takes a line of a subagent's file. The first prompt in the file is the task of the subagent; later prompts are messages to it.

@@ -6,5 +6,6 @@ pub mod numbers;
 pub mod price;
 pub mod session_files;
 pub mod status_line;
+pub mod taken_back;
 pub mod totals;
 mod turn_marks;

@@ -218,7 +218,7 @@ pub fn card(session: &Session, settings: &FoldSettings) -> Card {
         started_at: session.started_at,
         last_activity_at: session.last_activity_at,
         duration_seconds: duration_seconds(session),
-        turn_count: session.turn.count,
+        turn_count: turn_count(session),
         current_turn_started_at: turn_started_at,
         last_turn_task_seconds: session.turn.last.map(|t| t.as_seconds()),
         tokens: known.map(|k| Tokens::sum_usage(k.usage.values())),
@@ -380,8 +380,24 @@ fn last_user_message(session: &Session) -> Option<String> {
     match command.filter(|c| c.at > session.turn.started_at) {
         Some(command) => Some(command.text.clone()),
         None if unheard_prompt(session).is_some() => unheard_prompt(session).map(|(text, _)| text.clone()),
-        None => session.last_user_message.clone().or_else(|| known?.last_prompt.clone()),
+        None => last_sent(session).or_else(|| known?.last_prompt.clone()),
     }
+}
+
+/// The last prompt that a hook reported, unless the person took it back from the queue.
+fn last_sent(session: &Session) -> Option<String> {
+    let prompt = session.last_user_message.as_ref()?;
+    let known = session.enrichment.as_ref().map(|e| &e.known);
+    let is_taken_back =
+        |typed_at: Timestamp| known.is_some_and(|known| known.taken_back.holds(prompt, typed_at));
+    (!session.turn.started_at.is_some_and(is_taken_back)).then(|| prompt.clone())
+}
+
+/// The prompts that hooks reported, without those that the person took back from the queue.
+fn turn_count(session: &Session) -> u32 {
+    let known = session.enrichment.as_ref().map(|e| &e.known);
+    let taken_back = known.map_or(0, |known| known.taken_back.count_since(session.started_at));
+    session.turn.count.saturating_sub(taken_back)
 }
 
 /// The number of queued prompts: those in the transcript, and those that hooks have reported since. The transcript is written a moment

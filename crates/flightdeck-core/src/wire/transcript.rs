@@ -51,6 +51,8 @@ pub enum LineKind<'a> {
     /// A prompt typed ahead, or a notice of the client itself.
     Enqueued(Cow<'a, str>),
     Dequeued,
+    /// The person took it back into the prompt box.
+    TakenBack(Cow<'a, str>),
     /// Removed from the queue: the first entry with this text, if the text is given. `absorbed`: the running turn took it.
     Unqueued {
         text: Option<Cow<'a, str>>,
@@ -113,6 +115,12 @@ const PASSED_OVER: [&[u8]; 11] = [
     b"file-history-snapshot",
     b"file-history-delta",
 ];
+
+impl LineKind<'_> {
+    pub fn changes_the_queue(&self) -> bool {
+        matches!(self, Self::Enqueued(_) | Self::Dequeued | Self::TakenBack(_) | Self::Unqueued { .. })
+    }
+}
 
 impl<'a> TranscriptLine<'a> {
     pub fn parse(line: &'a [u8]) -> Result<Self, Unreadable> {
@@ -215,9 +223,13 @@ impl<'a> RawLine<'a> {
             b"queue-operation" => match self.operation? {
                 b"enqueue" => LineKind::Enqueued(content().unwrap_or_default()),
                 b"dequeue" => LineKind::Dequeued,
-                b"remove" | b"popAll" => LineKind::Unqueued {
+                b"remove" => LineKind::Unqueued {
                     text: content(),
                     absorbed: self.reason == Some(b"absorbed_mid_turn"),
+                },
+                b"popAll" => match content() {
+                    Some(text) => LineKind::TakenBack(text),
+                    None => LineKind::Unqueued { text: None, absorbed: false },
                 },
                 _ => return None,
             },

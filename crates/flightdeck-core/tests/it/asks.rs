@@ -159,3 +159,24 @@ fn an_ask_of_a_session_that_was_replaced_leaves_its_card_like_any_other() {
     let _ = fleet.tick(at_seconds("63"));
     assert_eq!(card(&fleet, "a").asks.len(), 0);
 }
+
+#[test]
+fn a_form_that_was_declined_or_closed_in_the_terminal_was_refused() {
+    let ended = |action: &str| {
+        let mut fleet = Fleet::new(FoldSettings::default());
+        let form = format!(
+            "0 UserPromptSubmit prompt=go
+            1 PreToolUse tool_name=mcp__lab__ask tool_input={{}} tool_use_id=t1
+            2 Elicitation mcp_server_name=lab message=Name?
+            5 ElicitationResult mcp_server_name=lab action={action}"
+        );
+        tell_all(&mut fleet, &form);
+        let card = card(&fleet, "s");
+        (card.asks[0].resolution.clone().unwrap().how, read(&card))
+    };
+    let goes_on = r#"running acting "mcp__lab__ask""#.to_owned();
+    assert_eq!(ended("accept"), (AskOutcome::AnsweredInTerminal, goes_on.clone()));
+    for no in ["decline", "cancel"] {
+        assert_eq!(ended(no), (AskOutcome::RefusedInTerminal, goes_on.clone()), "{no}");
+    }
+}

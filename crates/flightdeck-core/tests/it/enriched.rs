@@ -226,6 +226,29 @@ fn the_length_of_the_queue_comes_from_hooks_or_transcript_whichever_is_newer() {
     assert_eq!(card(&fleet, "s").queued_prompts, 1);
 }
 
+#[test]
+fn a_prompt_that_was_taken_back_is_neither_the_last_one_nor_counted() {
+    let mut fleet = Fleet::new(FoldSettings::default());
+    tell(&mut fleet, "1 UserPromptSubmit prompt=one prompt_id=a\n 2 UserPromptSubmit prompt=two prompt_id=a");
+    let lines = [
+        user("1.1", "one"),
+        queue("2.1", "enqueue", "two"),
+        queue("2.5", "enqueue", "/compact"),
+        queue("3", "popAll", "two"),
+        queue("3", "popAll", "/compact"),
+    ];
+    let last = |fleet: &Fleet| {
+        let card = card(fleet, "s");
+        (card.last_user_message.unwrap(), card.turn_count)
+    };
+    fleet.enrich(&"s".into(), summary(&lines[..3]));
+    assert_eq!(last(&fleet), ("two".to_owned(), 2));
+    fleet.enrich(&"s".into(), summary(&lines));
+    assert_eq!(last(&fleet), ("one".to_owned(), 1));
+    tell(&mut fleet, "4 UserPromptSubmit prompt=two prompt_id=a");
+    assert_eq!(last(&fleet), ("two".to_owned(), 2), "it was sent again");
+}
+
 const TWO_SHELLS: &str = r#"1 UserPromptSubmit prompt=x prompt_id=a
     2 Stop prompt_id=a background_tasks=[{"id":"b1","type":"shell","status":"running"},{"id":"b2","type":"shell","status":"running"}]
     3 registry shell"#;

@@ -327,7 +327,7 @@ fn a_menu_the_person_opened_raises_no_alarm() {
     );
     check(
         "0 PreToolUse tool_name=Bash tool_use_id=a\n 1 registry waiting:dialog~open",
-        expect![[r#"needs_you needs_permission "Permission needed""#]],
+        expect![[r#"needs_you needs_permission "Permission for Bash""#]],
     );
 }
 

@@ -9,7 +9,7 @@ mod sse;
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -59,6 +59,7 @@ struct ApiState {
     count: AtomicU64,
     seen: Mutex<Vec<SeenRequest>>,
     summaries_held: watch::Sender<bool>,
+    summaries_fail: AtomicBool,
     writing_may_end: watch::Sender<bool>,
 }
 
@@ -91,6 +92,11 @@ impl ModelApi {
     /// While set, requests for a summary wait, so that a test can observe the compaction.
     pub fn hold_summaries(&self, held: bool) {
         self.shared.summaries_held.send_replace(held);
+    }
+
+    /// Answers requests for a summary with an error, from now on.
+    pub fn fail_summaries(&self) {
+        self.shared.summaries_fail.store(true, Ordering::Relaxed);
     }
 
     /// Lets the script `writes` finish its text, now and from now on.
@@ -166,6 +172,9 @@ async fn answer(
     if choice.script.as_deref() == Some(choose::SUMMARY) {
         // The sender lives as long as this answer.
         let _ = shared.summaries_held.subscribe().wait_for(|held| !held).await;
+        if shared.summaries_fail.load(Ordering::Relaxed) {
+            return failure(400, "invalid_request_error", "stub cannot summarize");
+        }
     }
     perform(choice.step, &body, number, shared.writing_may_end.subscribe()).await
 }

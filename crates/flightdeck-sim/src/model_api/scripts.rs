@@ -220,6 +220,19 @@ fn questions(name: &str) -> Option<Vec<ScriptStep>> {
             reply(vec![tool("ExitPlanMode", json!({"plan": PLAN}))]),
             reply(vec![say("Plan handled.")]),
         ],
+        // Sent back twice, it is shown three times.
+        "planthrice" => {
+            let mut steps =
+                vec![reply(vec![tool("Write", json!({"file_path": "@PLANFILE@", "content": PLAN}))])];
+            steps.extend((0..3).map(|_| reply(vec![tool("ExitPlanMode", json!({"plan": PLAN}))])));
+            steps.push(reply(vec![say("Plan handled.")]));
+            steps
+        }
+        "elicittwice" => vec![
+            reply(vec![tool("mcp__lab__ask", json!({}))]),
+            reply(vec![tool("mcp__lab__ask", json!({}))]),
+            reply(vec![say("The server asked twice.")]),
+        ],
         "enterplan" => then(vec![tool("EnterPlanMode", json!({}))], "In plan mode."),
         _ => return None,
     })
@@ -298,6 +311,27 @@ fn background_agents(name: &str) -> Option<Vec<ScriptStep>> {
             reply(vec![agent("Background agent", "SCRIPT:subslow go", "general-purpose", true)]),
             reply(vec![bash("echo bash-ok", "Say a word")]),
             reply(vec![say("Spoke beside an agent.")]),
+        ],
+        // An agent that ends its turn while an agent of its own works.
+        "nested" => then(
+            vec![agent("Outer agent", "SCRIPT:nestedouter go", "general-purpose", true)],
+            "Launched an agent with an agent.",
+        ),
+        // The main agent ends its turn meanwhile.
+        "nestedouter" => vec![
+            reply(vec![agent("Inner agent", "SCRIPT:subslow go", "general-purpose", true)]),
+            reply(vec![bash("timeout 6 tail -f /dev/null; echo waited", "Wait a moment")]),
+            reply(vec![say("The outer agent waits.")]),
+        ],
+        // A background agent that has to ask after a while.
+        "bglate" => then(
+            vec![agent("Late asker", "SCRIPT:sublate go", "general-purpose", true)],
+            "Launched a background agent.",
+        ),
+        "sublate" => vec![
+            reply(vec![bash(UNTIL_GO, "Wait in agent")]),
+            reply(vec![bash("touch late.txt", "Create a file")]),
+            reply(vec![say("Late agent finished.")]),
         ],
         "bgagent" => then(
             vec![agent("Background agent", "SCRIPT:subslow go", "general-purpose", true)],

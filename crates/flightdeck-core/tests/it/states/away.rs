@@ -161,6 +161,31 @@ fn a_permission_of_a_subagent_refused_in_the_terminal_is_a_refusal() {
     assert_eq!(resolution(&batch("done")), r#""answered_in_terminal""#);
 }
 
+/// "Tell Claude what to do differently", and a plan that is sent back: the turn goes on.
+#[test]
+fn a_request_refused_with_words_is_a_refusal() {
+    let batch = |response: &str| {
+        format!(
+            r#"6@5 PostToolBatch prompt_id=a tool_calls=[{{"tool_name":"Bash","tool_use_id":"1","tool_response":"{response}"}}]"#
+        )
+    };
+    let refused = batch("The~user~doesn't~want~to~proceed~with~this~tool~use.~The~user~said:~no");
+    // The registry may have closed the request before.
+    for before in ["", "4.9 registry busy\n 5.3 tick"] {
+        assert_eq!(
+            resolution(&format!("{ASKS}\n {before}\n {refused}").replace("\n \n", "\n")),
+            r#""refused_in_terminal""#,
+            "{before}"
+        );
+        let ran = batch("done");
+        assert_eq!(
+            resolution(&format!("{ASKS}\n {before}\n {ran}").replace("\n \n", "\n")),
+            r#""answered_in_terminal""#,
+            "{before}"
+        );
+    }
+}
+
 #[test]
 fn hooks_that_leave_while_two_terminals_work_leave_both_turns_unheard() {
     let both = "1 UserPromptSubmit prompt=one prompt_id=a pid=7 proc_start=1

@@ -57,6 +57,81 @@ fn the_stop_of_an_unknown_or_nameless_subagent_is_ignored() {
     );
 }
 
+/// The client reports an agent only when it stops with no subagents of its own.
+#[test]
+fn a_subagent_that_stops_before_its_own_subagents_waits_for_them() {
+    let mut fleet = Fleet::new(FoldSettings::default());
+    tell_all(
+        &mut fleet,
+        r#"0 UserPromptSubmit prompt=a
+           1 PreToolUse tool_name=Agent tool_use_id=1
+           1.1 SubagentStart agent_id=x agent_type=Plan
+           1.2 PostToolUse tool_name=Agent tool_use_id=1 tool_response={"status":"async_launched","isAsync":true,"agentId":"x"}
+           2 PreToolUse agent_id=x agent_type=Plan tool_name=Agent tool_use_id=2
+           2.1 SubagentStart agent_id=y agent_type=Explore
+           2.2 PostToolUse agent_id=x agent_type=Plan tool_name=Agent tool_use_id=2 tool_response={"status":"async_launched","isAsync":true,"agentId":"y"}
+           3 Stop background_tasks=[{"id":"x","type":"subagent","status":"running"},{"id":"y","type":"subagent","status":"running"}]
+           4 SubagentStop agent_id=x agent_type=Plan"#,
+    );
+    let waits = r#"running waiting_background "Waiting on 2 background agents" · Plan Working "Waiting on 1 background agent" · Explore Working "Thinking""#;
+    assert_eq!(read(&card(&fleet, "s")), waits);
+    tell_all(&mut fleet, "5 SubagentStop agent_id=y agent_type=Explore");
+    let waits = r#"running waiting_background "Waiting on 1 background agent" · Plan Working "Waiting on 1 background agent" · Explore Done "Done""#;
+    assert_eq!(read(&card(&fleet, "s")), waits);
+    tell_all(
+        &mut fleet,
+        "5.1 SubagentStart agent_id=x agent_type=Plan\n 5.2 SubagentStop agent_id=x agent_type=Plan",
+    );
+    assert!(read(&card(&fleet, "s")).ends_with(r#"Plan Done "Done" · Explore Done "Done""#));
+}
+
+#[test]
+fn a_subagent_that_starts_after_the_turn_is_one_more_to_wait_for() {
+    let script = r#"0 UserPromptSubmit prompt=a
+         1 SubagentStart agent_id=x agent_type=Plan
+         2 Stop background_tasks=[{"id":"x","type":"subagent","status":"running"}]"#;
+    let waits_for = |more: &str| {
+        let mut fleet = Fleet::new(FoldSettings::default());
+        tell_all(&mut fleet, &format!("{script}\n {more}"));
+        let card = card(&fleet, "s");
+        (card.agent_state.label, card.background.agents)
+    };
+    let two = ("Waiting on 2 background agents".to_owned(), 2);
+    assert_eq!(waits_for("3 SubagentStart agent_id=y agent_type=Explore"), two);
+    // The start of the same one again, and a start that arrives after the Stop that names it, are no second one.
+    let one = ("Waiting on 1 background agent".to_owned(), 1);
+    assert_eq!(waits_for("3 SubagentStart agent_id=x agent_type=Plan"), one);
+    let ended =
+        "3 SubagentStart agent_id=y agent_type=Explore\n 4 SubagentStop agent_id=y agent_type=Explore";
+    assert_eq!(waits_for(ended), one);
+}
+
+/// The client summarises a conversation with a helper, which fails without a start and without a type.
+#[test]
+fn a_compaction_that_fails_leaves_no_failed_subagent() {
+    let mut fleet = Fleet::new(FoldSettings::default());
+    tell_all(
+        &mut fleet,
+        "0 UserPromptSubmit prompt=a
+         1 Stop
+         2 PreCompact trigger=manual
+         2.1 registry busy
+         3 StopFailure agent_id=x error=unknown
+         3 registry idle
+         4 tick",
+    );
+    assert_eq!(read(&card(&fleet, "s")), r#"needs_you idle "Waiting for your next prompt""#);
+    // A subagent has a type, also if its start was lost.
+    tell_all(
+        &mut fleet,
+        "5 UserPromptSubmit prompt=b\n 6 StopFailure agent_id=y agent_type=Explore error=unknown",
+    );
+    assert_eq!(
+        read(&card(&fleet, "s")),
+        r#"running thinking "Thinking" · Explore Failed "Explore failed: unknown""#
+    );
+}
+
 #[test]
 fn a_subagent_whose_stop_overtook_its_start_is_done_and_not_running_for_ever() {
     check(
@@ -151,7 +226,7 @@ fn a_background_agent_that_fails_is_not_waited_for() {
     check(
         &format!("{script}\n 5 SubagentStart agent_id=x agent_type=Explore"),
         expect![[
-            r#"running delegating "Running Plan subagent" · Explore Working "Thinking" · Plan Working "Thinking""#
+            r#"running waiting_background "Waiting on 2 background agents" · Explore Working "Thinking" · Plan Working "Thinking""#
         ]],
     );
 }
@@ -321,6 +396,6 @@ fn a_late_notice_of_a_request_that_was_answered_opens_nothing() {
     // Much later it is about another request.
     crate::registry::check(
         &format!("{own}\n 30 Notification notification_type=permission_prompt"),
-        expect![[r#"needs_you needs_permission "Permission needed""#]],
+        expect![[r#"needs_you needs_permission "Permission for Bash""#]],
     );
 }

@@ -3,7 +3,9 @@
 use expect_test::expect;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::rules::FoldSettings;
+use flightdeck_core::time::Millis;
 
+use crate::registry::tell_all;
 use crate::script::{card, check, check_with, read, tell};
 
 #[test]
@@ -128,7 +130,7 @@ fn a_permission_notification_blocks_only_while_something_is_open_and_not_twice()
     );
     check(
         &format!("0 PreToolUse tool_name=Bash tool_use_id=a\n {note}"),
-        expect![[r#"needs_you needs_permission "Permission needed""#]],
+        expect![[r#"needs_you needs_permission "Permission for Bash""#]],
     );
     check(
         &format!(
@@ -242,4 +244,31 @@ fn a_permission_notice_counts_where_no_hook_reports_tools() {
         "0 UserPromptSubmit prompt=a prompt_id=1\n 2 Stop\n 8 Notification notification_type=permission_prompt",
         expect![[r#"needs_you idle "Waiting for your next prompt""#]],
     );
+}
+
+/// The client asks without a hook if its own check of a call is not available.
+#[test]
+fn a_permission_that_no_hook_reports_names_the_only_call() {
+    let runs = "1 UserPromptSubmit prompt=one prompt_id=a
+         1.1 registry busy
+         2 PreToolUse tool_name=Bash tool_use_id=1 prompt_id=a tool_input={\"command\":\"ls\"}";
+    let reads = |more: &str| {
+        let mut fleet = Fleet::new(FoldSettings::default());
+        tell_all(&mut fleet, &format!("{runs}\n {more}"));
+        let _ = fleet.tick(fleet.now() + Millis(500));
+        read(&card(&fleet, "s"))
+    };
+    let named = r#"needs_you needs_permission "Permission for Bash: ls""#;
+    assert_eq!(reads("2.1 registry waiting:permission~prompt"), named);
+    assert_eq!(reads("8.2 Notification notification_type=permission_prompt"), named);
+    // Two calls, or a subagent, may be the one that asks.
+    let unnamed = r#"needs_you needs_permission "Permission needed""#;
+    let read_too = "2 PreToolUse tool_name=Read tool_use_id=2 prompt_id=a";
+    assert_eq!(reads(&format!("{read_too}\n 2.1 registry waiting:permission~prompt")), unnamed);
+    let agent = "2 SubagentStart agent_id=x agent_type=Explore";
+    let beside = reads(&format!("{agent}\n 2.1 registry waiting:permission~prompt"));
+    assert!(beside.starts_with(unnamed), "{beside}");
+    // The call that ended leaves the other one.
+    let ended = "2.5@2.05 PostToolUse tool_name=Read tool_use_id=2 prompt_id=a";
+    assert_eq!(reads(&format!("{read_too}\n 2.1 registry waiting:permission~prompt\n {ended}")), named);
 }

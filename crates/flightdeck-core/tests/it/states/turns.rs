@@ -202,7 +202,7 @@ fn a_prompt_typed_while_a_subagent_runs_drops_neither_it_nor_its_call() {
              4 SubagentStop agent_id=x agent_type=Explore prompt_id=1
              5 Notification notification_type=permission_prompt prompt_id=1"
         ),
-        expect![[r#"needs_you needs_permission "Permission needed" · Explore Done "Done""#]],
+        expect![[r#"needs_you needs_permission "Permission for Agent" · Explore Done "Done""#]],
     );
 }
 

@@ -52,6 +52,22 @@ pub(super) fn fail_all(s: &mut Stage) -> Result<()> {
     s.see_card(&t, "all failed", |card| states(card).len() == 3 && all_failed(card))
 }
 
+/// The outer agent ends its turn before the inner one, and goes on with the report of it.
+pub(super) fn agent_in_agent(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:nested one")?;
+    s.must_hear(&t, "SubagentStop", 1)?;
+    t.tui.wait_text("Waiting for 2 background agents", SHOWN)?;
+    s.see(&t, "both agents count", background())?;
+    s.see_card(&t, "two work", |card| {
+        card["agent_state"]["label"] == "Waiting on 2 background agents" && states(card) == ["working"; 2]
+    })?;
+    s.go()?;
+    s.must_hear(&t, "SubagentStop", 3)?;
+    s.see(&t, "Claude has read the report", idle())?;
+    s.see_card(&t, "both are done", |card| states(card) == ["done"; 2])
+}
+
 /// Opens the list of background work and stops what is selected. With one entry the client shows the entry itself.
 fn stop_in_tasks(s: &Stage, t: &ClientSeat) -> Result<()> {
     t.tui.submit("/tasks")?;

@@ -110,7 +110,8 @@ pub(super) fn refused_with_words(s: &mut Stage) -> Result<()> {
     s.answer(&t, &["Tab"])?;
     t.tui.submit("SCRIPT:hello instead")?;
     s.must_hear(&t, "Stop", 1)?;
-    s.see(&t, "Claude did something else", idle())
+    s.see(&t, "Claude did something else", idle())?;
+    s.see_card(&t, "it was refused", |card| card["asks"][0]["resolution"]["how"] == "refused_in_terminal")
 }
 
 /// Types a prompt ahead of a running command.
@@ -204,6 +205,19 @@ pub(super) fn compact_esc(s: &mut Stage) -> Result<()> {
     s.see(&t, "given up", idle().board(&["idle", "interrupted"]))?;
     s.prompt(&t, "SCRIPT:hello four")?;
     s.see(&t, "goes on", idle())
+}
+
+/// The helper that summarises fails. It is no subagent of the session.
+pub(super) fn compact_fails(s: &mut Stage) -> Result<()> {
+    let t = compacting(s)?;
+    s.lab.api().fail_summaries();
+    s.lab.api().hold_summaries(false);
+    t.tui.wait_text("Error during compaction", SHOWN)?;
+    s.see(&t, "given up", idle().board(&["idle", "interrupted"]))?;
+    s.must_hear(&t, "StopFailure", 1)?;
+    s.prompt(&t, "SCRIPT:hello four")?;
+    s.see(&t, "goes on", idle())?;
+    s.see_card(&t, "no agent failed", |card| card["sub_agents"].as_array().is_some_and(Vec::is_empty))
 }
 
 fn clear(s: &mut Stage, t: &ClientSeat) -> Result<()> {

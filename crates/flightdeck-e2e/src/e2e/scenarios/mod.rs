@@ -6,6 +6,7 @@ mod assignments;
 mod away;
 mod background;
 mod context;
+mod dialogs;
 mod edges;
 mod efforts;
 mod end;
@@ -114,6 +115,29 @@ pub(super) static ALL: &[Scenario] = &[
     asking("question", "a question is answered", ask::question),
     asking("plan", "a plan is approved", ask::plan),
     asking("menu", "a person opens a menu and closes it", ask::menu),
+    asking("plan_sent_back", "a plan is sent back twice and then approved", dialogs::plan_sent_back),
+    asking(
+        "form_refused",
+        "the form of an MCP server is closed, and another one declined",
+        dialogs::form_refused,
+    ),
+    asking("dialog_unhooked", "the client asks about a command, and no hook reports it", dialogs::unhooked),
+    asking(
+        "request_behind_menu",
+        "an agent asks while the person has a menu open",
+        dialogs::request_behind_menu,
+    ),
+    free("agent_in_agent", "an agent waits for an agent of its own", background::agent_in_agent),
+    free(
+        "exit_over_work",
+        "/exit while an agent works: the person stays, and then leaves",
+        dialogs::exit_over_work,
+    ),
+    acting(
+        "settings_broken",
+        "the settings break and are repaired while a request is open",
+        dialogs::settings_broken,
+    ),
     asking("esc_before_token", "Esc before the first token", interrupt::before_token),
     asking("esc_streaming", "Esc while text streams", interrupt::streaming),
     free("esc_tool", "Esc while a tool runs", interrupt::tool),
@@ -267,9 +291,15 @@ pub(super) static ALL: &[Scenario] = &[
         edges::refused_with_words,
     ),
     free("queue_taken_back", "a prompt typed ahead is taken back and sent again", edges::queue_taken_back),
+    free(
+        "queue_all_taken_back",
+        "two prompts typed ahead are taken back, and one is sent",
+        queue::taken_back,
+    ),
     free("queue_command", "a command of the project is typed ahead", edges::queue_command),
     free("queue_error", "the API fails while a prompt waits", edges::queue_error),
     asking("compact_queue", "a prompt is typed during /compact", edges::compact_queue),
+    asking("compact_fails", "the API fails during /compact", edges::compact_fails),
     asking("compact_esc", "Esc during /compact", edges::compact_esc),
     free("clear_with_shell", "/clear while a background command runs", edges::clear_with_shell),
     free("clear_with_agent", "/clear while a background agent works", edges::clear_with_agent),

@@ -37,6 +37,34 @@ pub(super) fn absorbed(s: &mut Stage) -> Result<()> {
     s.see_card(&t, "an empty queue", |card| card["queued_prompts"] == 0 && card["turn_count"] == 3)
 }
 
+/// The first turn is over: the client writes no transcript before it.
+pub(super) fn taken_back(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:hello one")?;
+    s.see(&t, "answered", idle())?;
+    s.prompt(&t, "SCRIPT:until two")?;
+    s.see(&t, "a command runs", working().board(&["acting"]))?;
+    type_ahead(s, &t, &["SCRIPT:hello q1", "SCRIPT:hello q2"])?;
+    s.see_card(&t, "two are queued", |card| card["queued_prompts"] == 2 && card["turn_count"] == 4)?;
+    t.tui.press(&["Up"])?;
+    t.tui.wait_no_text("to send now", SHOWN)?;
+    s.see_card(&t, "none is queued, and the last message is the one that was sent", |card| {
+        card["queued_prompts"] == 0
+            && card["turn_count"] == 2
+            && card["last_user_message"] == "SCRIPT:until two"
+    })?;
+    let heard = s.heard(&t, "UserPromptSubmit")?;
+    t.tui.press(&["Enter"])?;
+    s.must_hear(&t, "UserPromptSubmit", heard + 1)?;
+    s.see_card(&t, "both are queued as one", |card| card["queued_prompts"] == 1 && card["turn_count"] == 3)?;
+    s.go()?;
+    s.see(&t, "absorbed, and done", idle())?;
+    s.see_card(&t, "three prompts were sent", |card| {
+        let last = card["last_user_message"].as_str().unwrap_or_default();
+        card["queued_prompts"] == 0 && card["turn_count"] == 3 && last.contains("q1") && last.contains("q2")
+    })
+}
+
 pub(super) fn esc_in_call(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:sleep one")?;

@@ -30,7 +30,7 @@ pub(in super::super) fn elicitation(s: &mut Stage) -> Result<()> {
     ensure!(status == 409, "{status} {said}");
     s.answer(&t, &["Escape"])?;
     s.see(&t, "closed in the terminal", idle())?;
-    ended(s, &ask, "answered_in_terminal", Some("terminal"))?;
+    ended(s, &ask, "refused_in_terminal", Some("terminal"))?;
 
     s.configure("hold_elicitation = true\n")?;
     // The running session may not have read the new handler yet.
