@@ -1,5 +1,7 @@
 //! Efforts in the engine: changes that are checked before they are stored, verdicts, and rows for the store.
 
+use std::collections::BTreeMap;
+
 use flightdeck_core::effort::{EffortChange, HookQuestion, Judged};
 use flightdeck_core::ids::EffortId;
 use flightdeck_core::log::event::Event;
@@ -9,7 +11,7 @@ use flightdeck_core::view::effort::EffortCard;
 use tokio::sync::oneshot;
 
 use super::commit::Events;
-use super::{EffortChangeReply, Engine, NotStored, outbox};
+use super::{EffortChangeReply, Engine, NotStored, VerdictSender, outbox};
 use crate::clock;
 
 impl Engine {
@@ -50,16 +52,14 @@ impl Engine {
         self.efforts_active.store(self.fleet.active_efforts(), std::sync::atomic::Ordering::Release);
     }
 
-    /// An effort changed: viewers get it, and the store.
-    pub(super) fn effort_changed(&mut self, seq: u64, id: EffortId, numbers_only: bool) {
-        if numbers_only {
-            self.unstored_efforts.insert(id);
-            return;
-        }
-        self.unstored_efforts.remove(&id);
-        if let Some(effort) = self.fleet.effort(&id) {
-            self.outbox.add(outbox::effort(seq, effort));
-            self.changes.effort(&EffortCard::new(effort, Some(&self.fleet)));
+    /// Efforts changed: the store gets them, and viewers.
+    pub(super) fn write_changed_efforts(&mut self, changed: BTreeMap<EffortId, u64>) {
+        for (id, seq) in changed {
+            self.unstored_efforts.remove(&id);
+            if let Some(effort) = self.fleet.effort(&id) {
+                self.outbox.add(outbox::effort(seq, effort));
+                self.changes.effort(&EffortCard::new(effort, Some(&self.fleet)));
+            }
         }
     }
 
@@ -72,9 +72,16 @@ impl Engine {
         }
     }
 
+    pub(super) async fn answer_questions(&mut self, questions: Vec<(Box<HookQuestion>, VerdictSender)>) {
+        for (question, reply) in questions {
+            // A hook that gave up waiting has gone; what its verdict would have given waits for the next hook.
+            let _ = reply.send(self.judge(&question).await);
+        }
+    }
+
     /// The verdict on a hook. If it uses up a guard rule, or leaves the message of one for a later hook, that is stored first: no other call
     /// can use the rule too, and no message is lost with the reply.
-    pub(super) async fn judge(&mut self, question: &HookQuestion) -> Option<Judged> {
+    async fn judge(&mut self, question: &HookQuestion) -> Option<Judged> {
         let mut judged = self.fleet.judge(question)?;
         let record = judged.before_reply.take().and_then(|used| {
             let (name, payload) = EffortChange::VerdictGiven(used).into_record()?;
