@@ -27,24 +27,25 @@ fn after_home(words: &[String]) -> &[String] {
     }
 }
 
-/// The words of a line that a shell would run as one command and nothing else. `None` if that is not certain.
+/// The words of a line that a shell would run as one command and nothing else. `None` if that is not certain. The client's shell is not
+/// interactive, so `!` is a character like any other.
 fn single_command(command: &str) -> Option<Vec<String>> {
     let line = without_heredoc(command.trim())?;
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    for c in line.chars() {
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
         match (quote, c) {
             (Some(open), c) if c == open => quote = None,
+            (None | Some('"'), '\\') => escaped(chars.next()?, quote.is_some(), &mut word),
             // A double-quoted text may run a command.
-            (Some('"'), '$' | '`' | '\\' | '!') => return None,
+            (Some('"'), '$' | '`') => return None,
             (Some(_), c) => word.get_or_insert_default().push(c),
             (None, '\'' | '"') => {
                 quote = Some(c);
                 word.get_or_insert_default();
             }
             (None, ' ' | '\t') => words.extend(word.take()),
-            (None, ';' | '&' | '|' | '<' | '>' | '(' | ')' | '{' | '}' | '$' | '`' | '\\' | '#' | '!') => {
-                return None;
-            }
+            (None, ';' | '&' | '|' | '<' | '>' | '(' | ')' | '{' | '}' | '$' | '`' | '#') => return None,
             (None, c) if c.is_control() => return None,
             (None, c) => word.get_or_insert_default().push(c),
         }
@@ -53,14 +54,28 @@ fn single_command(command: &str) -> Option<Vec<String>> {
     quote.is_none().then_some(words)
 }
 
+/// Adds the character after a backslash, as a shell reads it. A backslash at the end of a line joins the next line to it.
+fn escaped(c: char, in_quotes: bool, word: &mut Option<String>) {
+    if c == '\n' {
+        return;
+    }
+    let word = word.get_or_insert_default();
+    if in_quotes && !matches!(c, '"' | '\\' | '$' | '`') {
+        word.push('\\');
+    }
+    word.push(c);
+}
+
 /// Cuts off a heredoc whose delimiter is quoted, so that nothing in it is expanded, and that ends the command.
 fn without_heredoc(command: &str) -> Option<&str> {
-    let Some((line, body)) = command.split_once('\n') else { return Some(command) };
-    let Some((line, delimiter)) = line.split_once("<<'") else {
-        // A quoted text of several lines is no second command.
-        return Some(command);
-    };
-    let delimiter = delimiter.trim_end().strip_suffix('\'')?;
+    let heredoc = command.split_once('\n').and_then(|(line, body)| {
+        let (line, delimiter) = line.split_once("<<")?;
+        let delimiter = delimiter.trim();
+        let unquoted = |quote: char| delimiter.strip_prefix(quote)?.strip_suffix(quote);
+        Some((line, unquoted('\'').or_else(|| unquoted('"'))?, body))
+    });
+    // A quoted text of several lines is no second command.
+    let Some((line, delimiter, body)) = heredoc else { return Some(command) };
     let plain = !delimiter.is_empty() && delimiter.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let mut lines = body.lines();
     let ends = lines.by_ref().any(|line| line == delimiter);
@@ -84,6 +99,10 @@ mod tests {
             "flightdeck --home=/tmp/x rpc fleet.status",
             "flightdeck effort dehydrate e-1 <<'END'\nrm -rf / ; echo\nEND",
             "flightdeck effort dehydrate e-1 <<'END'\nall\nEND\n",
+            "flightdeck effort dehydrate e-1 << \"END\"\n$(all)\nEND\n",
+            "flightdeck effort log e-1 \"All tests pass! Next: a << b\nand c\"",
+            "flightdeck effort log e-1 \"the \\\"tax\\\" rule costs \\$5\"",
+            "flightdeck effort log \\\n  e-1 it\\'s\\ done",
             "engine log x",
         ];
         let no = [
@@ -99,6 +118,17 @@ mod tests {
             "flightdeck effort log e-1 \"$(rm a)\"",
             "flightdeck effort log e-1 `rm a`",
             "flightdeck effort log e-1 x\nrm a",
+            "flightdeck effort log e-1 \"x\\\\\"; rm a \"\"",
+            "flightdeck effort log e-1 'x\\'; rm a ''",
+            "flightdeck effort log e-1 \"costs $5\"",
+            "flightdeck effort log e-1 \"\\\\$(rm a)\"",
+            "flightdeck effort log e-1 x\\",
+            "flightdeck effort log e-1 x\\\\\nrm a",
+            "flightdeck effort log e-1 x # it's\nrm a\n#'",
+            "flightdeck effort log e-1 x\\<<'END'\nrm a\nEND",
+            "flightdeck effort log e-1 <<'A' <<'B'\nA\nB",
+            "flightdeck effort log e-1 <<<'END'\nrm a\nEND",
+            "! flightdeck effort log e-1 x",
             "flightdeck effort log e-1 x > /etc/passwd",
             "flightdeck effort log e-1 'x",
             "/tmp/flightdeck effort log e-1 x",

@@ -34,11 +34,11 @@ pub enum EffortRefused {
     Guard(#[from] BadGuard),
     #[error("effort {0} has {1} {2} already, and may not have more")]
     TooMany(EffortId, usize, &'static str),
-    #[error("effort {0} belongs to seat {1:?}; release it first")]
+    #[error("effort {0} belongs to seat \"{1}\"; release it first")]
     Claimed(EffortId, SeatName),
     #[error("effort {0} belongs to no seat")]
     Unclaimed(EffortId),
-    #[error("effort {0} belongs to seat {1:?}, so {2:?} cannot release it")]
+    #[error("effort {0} belongs to seat \"{1}\", so \"{2}\" cannot release it")]
     OtherSeat(EffortId, SeatName, SeatName),
     #[error("there are {0} efforts already; finish some first")]
     TooManyEfforts(usize),

@@ -91,7 +91,8 @@ impl Effort {
     pub(super) fn heartbeat_reason(&self, heartbeat: u32, program: &str, session: &SessionId) -> String {
         let how = self.how_to_log(program, session);
         format!(
-            "{heartbeat} tool calls without a log entry of effort {}; the limit is {}. Write an entry, then repeat the call:\n{how}",
+            "{heartbeat} tool calls without a log entry of effort {}; the limit is {}. Write an entry, then repeat the call. The command \
+             must stand alone: with a pipe, a second command, `$` or a backtick it is denied too.\n{how}",
             self.id, self.settings.heartbeat
         )
     }

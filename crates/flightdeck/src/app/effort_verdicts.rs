@@ -18,9 +18,10 @@ use flightdeck_core::wire::lenient::{borrowed_text, object};
 use super::App;
 use super::real_dirs::FOUND_WITHIN;
 use crate::clock;
-use crate::engine::NotStored;
+use crate::engine::{NotStored, Stopped};
 use crate::ingest::PrepareHook;
 use crate::skills::directives::SearchRoot;
+use crate::store::Appended;
 
 /// Longest wait for the verdict of the fold.
 const JUDGED_WITHIN: Duration = Duration::from_millis(15);
@@ -100,32 +101,45 @@ impl App {
         hook_question(record, &self.registrar.command_for_agents())
     }
 
-    /// The verdict of an effort for the hook, if it is found in time. The event of the hook must have been acknowledged. `file` is the file
-    /// that the call read or changed.
-    pub(super) async fn answer_in_time(&self, question: HookQuestion, file: Option<String>) -> AnsweredHook {
-        let session_id = question.session_id.clone();
-        let answer = async {
-            self.find_directives(&question, file).await;
-            self.answer_question(question).await
-        };
-        let answered = tokio::time::timeout(ANSWERED_WITHIN, answer).await;
-        answered.unwrap_or_else(|_| {
-            tracing::warn!(session = %session_id, "a verdict took too long; the call is allowed");
-            AnsweredHook::default()
-        })
+    /// Appends the event of a hook, and answers the hook if that is possible in time.
+    pub(super) async fn append_and_answer(
+        &self,
+        record: Record,
+        question: HookQuestion,
+    ) -> Result<(Vec<Appended>, AnsweredHook), NotStored> {
+        let (session_id, carries) = (question.session_id.clone(), question.carries);
+        match touched_file(&record) {
+            None => {
+                let (appended, verdict) = self.engine.append_and_judge(record, question).await?;
+                let answer = self.answer(verdict.given(), carries, &session_id);
+                Ok((appended, in_time(answer, &session_id).await))
+            }
+            // Directives around the file are looked for once the event is stored. The verdict contains them.
+            Some(file) => {
+                let appended = self.engine.append(vec![record]).await?;
+                let answer = async {
+                    self.find_directives(&session_id, file).await;
+                    self.answer(self.engine.judge(question), carries, &session_id).await
+                };
+                Ok((appended, in_time(answer, &session_id).await))
+            }
+        }
     }
 
-    async fn answer_question(&self, question: HookQuestion) -> AnsweredHook {
-        let (session_id, carries) = (question.session_id.clone(), question.carries);
-        let judged = match tokio::time::timeout(JUDGED_WITHIN, self.engine.judge(question)).await {
-            Ok(Ok(Some(judged))) => judged,
-            Ok(_) => return AnsweredHook::default(),
+    async fn answer(
+        &self,
+        judged: impl Future<Output = Result<Option<Judged>, Stopped>>,
+        carries: Carries,
+        session_id: &SessionId,
+    ) -> AnsweredHook {
+        match tokio::time::timeout(JUDGED_WITHIN, judged).await {
+            Ok(Ok(Some(judged))) => self.write_verdict(judged, carries, session_id.clone()).await,
+            Ok(_) => AnsweredHook::default(),
             Err(_) => {
                 tracing::warn!(session = %session_id, "a verdict was late; the call is allowed");
-                return AnsweredHook::default();
+                AnsweredHook::default()
             }
-        };
-        self.write_verdict(judged, carries, session_id).await
+        }
     }
 
     async fn write_verdict(
@@ -202,7 +216,15 @@ impl App {
     }
 }
 
+/// The answer to a hook whose event is stored, unless it takes too long.
+async fn in_time(answer: impl Future<Output = AnsweredHook>, session_id: &SessionId) -> AnsweredHook {
+    tokio::time::timeout(ANSWERED_WITHIN, answer).await.unwrap_or_else(|_| {
+        tracing::warn!(session = %session_id, "a verdict took too long; the call is allowed");
+        AnsweredHook::default()
+    })
+}
+
 /// The file that a call read or changed.
-pub(super) fn touched_file(record: &Record) -> Option<String> {
+fn touched_file(record: &Record) -> Option<String> {
     EffortFacts::from_record(record)?.file
 }

@@ -479,9 +479,8 @@ impl HandleHook<HookConfigChange> for App {
 
 impl App {
     /// Finds the directives that apply to a file which the agent touched. The effort gives each directive once in a window.
-    pub(super) async fn find_directives(&self, question: &HookQuestion, file: Option<String>) {
-        let Some(file) = file else { return };
-        let session = question.session_id.clone();
+    pub(super) async fn find_directives(&self, session_id: &SessionId, file: String) {
+        let session = session_id.clone();
         let read = move |fleet: &Fleet| {
             let effort = fleet.effort_of_session(&session)?;
             Some((

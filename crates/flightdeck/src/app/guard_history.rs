@@ -1,7 +1,7 @@
 //! The phase and the heartbeat of an effort at each recorded call, for the dry run of guard rules. They are computed from the events that
 //! change them, in the same way as the fold computes them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use flightdeck_core::effort::{Effort, EffortChange};
 use flightdeck_core::ids::{AgentId, SessionId, WindowId};
@@ -30,6 +30,8 @@ struct OpenWindow {
     heartbeat: u32,
     /// The `seq` of the event that opened the window.
     began: u64,
+    /// The rules with `once` that have acted, by their places in the list of rules.
+    used_up: HashSet<usize>,
 }
 
 /// Follows the events, oldest first. A call from before the effort counts as if the effort had existed since its session began.
@@ -55,9 +57,25 @@ impl<'a> GuardHistory<'a> {
     pub(super) fn count(&mut self, record: &Record, session: &SessionId) -> u32 {
         self.find_first_phase(record);
         let key = (session.clone(), record.agent_id.clone());
-        let window = self.windows.entry(key).or_insert(OpenWindow { heartbeat: 0, began: record.seq });
+        let new = OpenWindow { heartbeat: 0, began: record.seq, used_up: HashSet::new() };
+        let window = self.windows.entry(key).or_insert(new);
         window.heartbeat += 1;
         window.heartbeat
+    }
+
+    /// Whether a rule with `once` may act on a call that was counted: it has not been used up in the window of this call.
+    pub(super) fn may_fire(
+        &mut self,
+        record: &Record,
+        session: &SessionId,
+        rule: usize,
+        uses_up: bool,
+    ) -> bool {
+        let window = self.windows.get_mut(&(session.clone(), record.agent_id.clone()));
+        window.is_none_or(|window| match uses_up {
+            true => window.used_up.insert(rule),
+            false => !window.used_up.contains(&rule),
+        })
     }
 
     /// Follows an event that is no call.

@@ -1,12 +1,11 @@
 //! Guard rules of an effort, and their dry run over recorded calls.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::path::Path;
 
 use flightdeck_core::effort::guard::{GuardAction, GuardRule};
 use flightdeck_core::effort::guard_match::GuardFacts;
-use flightdeck_core::effort::{Effort, EffortChange};
-use flightdeck_core::ids::{AgentId, SessionId};
+use flightdeck_core::effort::{Effort, EffortChange, HEARTBEAT_RULE};
 use flightdeck_core::limits::TWINS_MAX;
 use flightdeck_core::log::effort_facts::TwinKey;
 use flightdeck_core::log::record::Record;
@@ -33,6 +32,10 @@ impl Handle<ListGuards> for App {
 
 impl Handle<SetGuard> for App {
     async fn handle(&self, request: SetGuard) -> Result<AppReply<EffortCard>, AppError> {
+        if request.rule.id == HEARTBEAT_RULE {
+            let why = "`id` may not be \"heartbeat\": denials by the heartbeat are counted under this name";
+            return Err(AppError::Invalid(why.to_owned()));
+        }
         Ok(self.change_effort(&request.effort, EffortChange::GuardSet { rule: request.rule }).await?.into())
     }
 }
@@ -79,15 +82,12 @@ impl App {
     }
 }
 
-/// Evaluates rules over recorded calls, with the phase and the heartbeat that each call had. For rules with `once`, a session counts as one
-/// context window.
+/// Evaluates rules over recorded calls, with the phase, the heartbeat and the context window that each call had.
 struct GuardTest<'a> {
     effort: &'a Effort,
     history: GuardHistory<'a>,
     /// The newest calls, to recognise a call that came both from our hook and through `hooks.*`.
     newest: VecDeque<TwinKey>,
-    /// For each rule with `once`, the agents for which it has applied already.
-    fired: HashSet<(SessionId, Option<AgentId>, usize)>,
     calls: u64,
     rows: Vec<GuardReportRow>,
     denied: Vec<DeniedCall>,
@@ -105,7 +105,6 @@ impl<'a> GuardTest<'a> {
             effort,
             history: GuardHistory::new(effort),
             newest: VecDeque::new(),
-            fired: HashSet::new(),
             calls: 0,
             rows: effort.guards.iter().map(row).collect(),
             denied: Vec::new(),
@@ -125,21 +124,24 @@ impl<'a> GuardTest<'a> {
         let Some(session_id) = record.session_id().filter(|_| !self.is_twin(record)) else { return };
         self.calls += 1;
         let heartbeat = self.history.count(record, session_id);
+        let phase = self.history.phase().to_owned();
         let facts = GuardFacts {
             payload: &record.payload,
             heartbeat,
             context_percent: envelope.context_permille.map(|permille| f64::from(permille) / 10.0),
-            phase: self.history.phase(),
+            phase: &phase,
             project: &self.effort.workstream,
         };
+        // A call that the heartbeat denies uses up no rule that would allow it.
+        let is_held = record.agent_id.is_none() && self.effort.holds_at(heartbeat);
         let mut decided = false;
         for (n, (rule, row)) in self.effort.guards.iter().zip(&mut self.rows).enumerate() {
             if !rule.when.holds(&facts) {
                 continue;
             }
             row.matched += 1;
-            let spent =
-                rule.once && !decided && !self.fired.insert((session_id.clone(), record.agent_id.clone(), n));
+            let uses_up = rule.then != GuardAction::Allow || !is_held;
+            let spent = rule.once && !decided && !self.history.may_fire(record, session_id, n, uses_up);
             if spent || decided || !matches!(rule.then, GuardAction::Allow | GuardAction::Deny) {
                 continue;
             }

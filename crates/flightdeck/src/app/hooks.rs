@@ -8,7 +8,7 @@ use flightdeck_core::wire::status_line;
 use flightdeck_protocol::hooks::StatusLineReply;
 use serde_json::{Map, Value};
 
-use super::effort_verdicts::{AnsweredHook, EffortVerdict, touched_file};
+use super::effort_verdicts::{AnsweredHook, EffortVerdict};
 use super::holds::HookHold;
 use super::supervisors::OrderedRestart;
 use super::{App, AppError};
@@ -119,14 +119,12 @@ impl App {
         record: Record,
         question: Option<HookQuestion>,
     ) -> Result<StoredHook, AppError> {
-        let file = question.as_ref().and_then(|_| touched_file(&record));
         let config_change = Some(record.id).filter(|_| record.name == "ConfigChange");
-        let appended = self.engine.append(vec![record]).await?;
-        let (seq, duplicate) = appended.first().map_or((0, false), |a| (a.seq, a.duplicate));
-        let answered = match question {
-            Some(question) => self.answer_in_time(question, file).await,
-            None => AnsweredHook::default(),
+        let (appended, answered) = match question {
+            Some(question) => self.append_and_answer(record, question).await?,
+            None => (self.engine.append(vec![record]).await?, AnsweredHook::default()),
         };
+        let (seq, duplicate) = appended.first().map_or((0, false), |a| (a.seq, a.duplicate));
         let invalidated = match config_change {
             Some(event) if !duplicate => self.follow_config_change(event).await,
             _ => false,

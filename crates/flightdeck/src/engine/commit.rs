@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use flightdeck_core::effort::HookQuestion;
 use flightdeck_core::ids::{AskId, HostId, SessionId};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook::stamp;
@@ -16,7 +17,9 @@ use flightdeck_core::usage::enrichment::Summary;
 
 use super::effects::{self, CausedEffect};
 use super::refold::TakeOverReply;
-use super::{AckSender, BATCH_INPUTS_MAX, EffortChangeReply, Engine, Input, NotStored, Refolded};
+use super::{
+    AckSender, BATCH_INPUTS_MAX, EffortChangeReply, Engine, Input, NotStored, Refolded, VerdictSender,
+};
 use crate::store::{Appended, Pending, StoreError};
 
 /// One batch of inputs, sorted by how they are handled.
@@ -31,6 +34,8 @@ pub(super) struct Batch {
     pub(super) effort_changes: Vec<(Vec<Record>, EffortChangeReply)>,
     /// Taken over once every event of the batch is applied.
     pub(super) refolded: Vec<(Box<Refolded>, TakeOverReply)>,
+    /// Answered once the events of the batch are applied, before anything else: a client waits for each.
+    pub(super) questions: Vec<(Box<HookQuestion>, VerdictSender)>,
     /// Answered last, so that they see the whole batch.
     pub(super) queries: Vec<Input>,
 }
@@ -53,6 +58,7 @@ impl Batch {
                 Input::EffortChanges { records, reply } => batch.effort_changes.push((records, reply)),
                 Input::HostTerms { host, terms } => batch.host_terms.push((host, terms)),
                 Input::TakeOver { refolded, reply } => batch.refolded.push((refolded, reply)),
+                Input::Judge { question, reply } => batch.questions.push((question, reply)),
                 query => batch.queries.push(query),
             }
         }
@@ -63,6 +69,7 @@ impl Batch {
         let no_other = self.lines.is_empty()
             && self.effort_changes.is_empty()
             && self.refolded.is_empty()
+            && self.questions.is_empty()
             && self.queries.is_empty();
         self.enriched.is_empty() && self.host_terms.is_empty() && no_other
     }
@@ -100,7 +107,11 @@ impl Engine {
                 batch = Batch::sort(inputs);
                 under_way = self.send_off(std::mem::take(&mut batch.events)).await;
             }
-            self.apply_stored(&records, appended).await;
+            self.apply_stored(&records, appended);
+            // A hook does not wait for rows: its question is answered first.
+            if batch.questions.is_empty() {
+                self.write_rows().await;
+            }
         }
         self.stamped = Timestamp::default();
         batch
@@ -109,7 +120,8 @@ impl Engine {
     pub(super) async fn commit(&mut self, events: Events) {
         if let Some(BatchInFlight { records, waiting, pending }) = self.send_off(events).await {
             let appended = self.reply_to_senders(&records, waiting, pending.committed().await);
-            self.apply_stored(&records, appended).await;
+            self.apply_stored(&records, appended);
+            self.write_rows().await;
             self.stamped = Timestamp::default();
         }
     }
@@ -174,13 +186,17 @@ impl Engine {
         }
     }
 
-    /// Applies the stored events and carries out their effects.
-    async fn apply_stored(&mut self, records: &[Record], appended: Vec<Appended>) {
-        if appended.is_empty() {
-            return;
+    /// Applies the stored events and carries out their effects, except the rows for the store.
+    fn apply_stored(&mut self, records: &[Record], appended: Vec<Appended>) {
+        if !appended.is_empty() {
+            let effects = self.apply(records, &appended);
+            self.carry_out_but_rows(effects);
         }
-        let effects = self.apply(records, &appended);
-        self.carry_out(effects).await;
+    }
+
+    /// Writes the rows that wait in the outbox, and a snapshot if one is due.
+    pub(super) async fn write_rows(&mut self) {
+        self.outbox.flush_if_due(&self.store).await;
         self.report_and_tidy();
     }
 

@@ -1,11 +1,11 @@
 //! Carries out the effects of the fold: changes for viewers, processes to watch, hooks to release, and the outbox.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use flightdeck_core::approval::card::AskCard;
 use flightdeck_core::fleet::{Effect, Fleet};
-use flightdeck_core::ids::SessionId;
+use flightdeck_core::ids::{EffortId, SessionId};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::subject::Subject;
 use flightdeck_core::notify::Note;
@@ -50,19 +50,27 @@ struct SortedEffects {
     completed: Vec<SessionId>,
     asks: Vec<(ChangeName, Box<AskCard>)>,
     assignments: Vec<SessionAssignment>,
+    /// The efforts of which more than numbers changed, with the `seq` of the last change. Each is written once, however often it changed.
+    efforts: BTreeMap<EffortId, u64>,
     forgotten: Vec<(u64, Box<Session>)>,
     notes: Vec<(u64, Note)>,
 }
 
 impl Engine {
     pub(super) async fn carry_out(&mut self, effects: impl IntoIterator<Item = CausedEffect>) {
+        self.carry_out_but_rows(effects);
+        self.outbox.flush_if_due(&self.store).await;
+    }
+
+    /// The rows for the store stay in the outbox: the caller flushes it.
+    pub(super) fn carry_out_but_rows(&mut self, effects: impl IntoIterator<Item = CausedEffect>) {
         let mut sorted = self.sort(effects);
+        self.write_changed_efforts(std::mem::take(&mut sorted.efforts));
         self.notify_viewers(&mut sorted);
         let settings = self.fleet.settings();
         self.outbox
             .add(sorted.forgotten.iter().filter_map(|(seq, s)| outbox::past_session_row(*seq, s, settings)));
         sorted.notes.iter().for_each(|(seq, note)| self.outbox.add_note(*seq, note));
-        self.outbox.flush_if_due(&self.store).await;
     }
 
     /// Sorts the effects. Effects on a process or a held hook are carried out at once.
@@ -91,7 +99,8 @@ impl Engine {
                 Effect::AssignmentChanged(changed) => sorted.assignments.push(*changed),
                 // The session of the assignment has left the board, so no card can show the assignment.
                 Effect::AssignmentLeft(_) => {}
-                Effect::EffortChanged { id, numbers_only } => self.effort_changed(seq, id, numbers_only),
+                Effect::EffortChanged { id, numbers_only: true } => drop(self.unstored_efforts.insert(id)),
+                Effect::EffortChanged { id, numbers_only: false } => drop(sorted.efforts.insert(id, seq)),
                 Effect::EffortMessage(id, message) => {
                     self.outbox.add(outbox::effort_message_row(seq, &id, &message))
                 }

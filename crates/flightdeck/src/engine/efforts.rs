@@ -1,5 +1,7 @@
 //! Efforts in the engine: changes that are checked before they are stored, verdicts, and rows for the store.
 
+use std::collections::BTreeMap;
+
 use flightdeck_core::effort::{EffortChange, HookQuestion, Judged};
 use flightdeck_core::ids::EffortId;
 use flightdeck_core::log::event::Event;
@@ -9,7 +11,7 @@ use flightdeck_core::view::effort::EffortCard;
 use tokio::sync::oneshot;
 
 use super::commit::Events;
-use super::{EffortChangeReply, Engine, NotStored, outbox};
+use super::{EffortChangeReply, Engine, NotStored, VerdictSender, outbox};
 use crate::clock;
 
 impl Engine {
@@ -50,16 +52,14 @@ impl Engine {
         self.efforts_active.store(self.fleet.active_efforts(), std::sync::atomic::Ordering::Release);
     }
 
-    /// Sends a changed effort to the viewers and stores its row.
-    pub(super) fn effort_changed(&mut self, seq: u64, id: EffortId, numbers_only: bool) {
-        if numbers_only {
-            self.unstored_efforts.insert(id);
-            return;
-        }
-        self.unstored_efforts.remove(&id);
-        if let Some(effort) = self.fleet.effort(&id) {
-            self.outbox.add(outbox::effort_row(seq, effort));
-            self.changes.send_effort(&EffortCard::new(effort, Some(&self.fleet)));
+    /// Sends changed efforts to the viewers and stores their rows.
+    pub(super) fn write_changed_efforts(&mut self, changed: BTreeMap<EffortId, u64>) {
+        for (id, seq) in changed {
+            self.unstored_efforts.remove(&id);
+            if let Some(effort) = self.fleet.effort(&id) {
+                self.outbox.add(outbox::effort_row(seq, effort));
+                self.changes.send_effort(&EffortCard::new(effort, Some(&self.fleet)));
+            }
         }
     }
 
@@ -72,9 +72,16 @@ impl Engine {
         }
     }
 
-    /// The verdict on a hook. If the verdict uses up a guard rule, or leaves its message for a later hook, this is stored before the reply: no
-    /// other call can then use the same rule, and the message is not lost if the reply is.
-    pub(super) async fn judge(&mut self, question: &HookQuestion) -> Option<Judged> {
+    pub(super) async fn answer_questions(&mut self, questions: Vec<(Box<HookQuestion>, VerdictSender)>) {
+        for (question, reply) in questions {
+            // A hook that gave up waiting has gone; what its verdict would have given waits for the next hook.
+            let _ = reply.send(self.judge(&question).await);
+        }
+    }
+
+    /// The verdict on a hook. If it uses up a guard rule, or leaves the message of one for a later hook, that is stored first: no other call
+    /// can use the rule too, and no message is lost with the reply.
+    async fn judge(&mut self, question: &HookQuestion) -> Option<Judged> {
         let mut judged = self.fleet.judge(question)?;
         let record = judged.before_reply.take().and_then(|used| {
             let (name, payload) = EffortChange::VerdictGiven(used).into_record()?;

@@ -98,6 +98,17 @@ impl OwnAppends {
     }
 }
 
+/// A verdict that the engine gives once the event of its hook is applied.
+#[derive(Debug)]
+pub struct PendingVerdict(oneshot::Receiver<Option<Judged>>);
+
+impl PendingVerdict {
+    /// `None` if no effort applies.
+    pub async fn given(self) -> Result<Option<Judged>, Stopped> {
+        self.0.await.map_err(|_| Stopped)
+    }
+}
+
 /// The engine has ended: the daemon is stopping.
 #[derive(Debug, thiserror::Error)]
 #[error("the daemon is stopping")]
@@ -148,6 +159,26 @@ impl EngineHandle {
     pub async fn append(&self, records: Vec<Record>) -> Result<Vec<Appended>, NotStored> {
         let answer = self.ask(|reply| Input::Events { records, reply }).await;
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
+    }
+    /// Appends the event of a hook, and asks for the verdict on it in the same turn of the engine. The verdict arrives after the event is
+    /// applied. Returns when the event is durable.
+    pub async fn append_and_judge(
+        &self,
+        record: Record,
+        question: HookQuestion,
+    ) -> Result<(Vec<Appended>, PendingVerdict), NotStored> {
+        let (reply, stored) = oneshot::channel();
+        let (answer, judged) = oneshot::channel();
+        let stopped = |_| NotStored(Stopped.to_string());
+        // Both are sent at once, so that the engine wakes one time, and stores events of other hooks with this one and not before its verdict.
+        let mut places = self.inputs.reserve_many(2).await.map_err(|_| NotStored(Stopped.to_string()))?;
+        let inputs = [
+            Input::Events { records: vec![record], reply },
+            Input::Judge { question: Box::new(question), reply: answer },
+        ];
+        inputs.into_iter().zip(&mut places).for_each(|(input, place)| place.send(input));
+        let appended = stored.await.map_err(stopped)??;
+        Ok((appended, PendingVerdict(judged)))
     }
     /// Appends the record unless the fleet already knows what it says. Then the result is empty.
     pub async fn append_unless_known(&self, record: Record) -> Result<Vec<Appended>, NotStored> {

@@ -3,7 +3,8 @@
 //! Inputs come in through one bounded channel. The engine takes a batch, stamps it, appends it to the store in one
 //! transaction, acknowledges it, applies it to the fleet and carries out the effects. While it applies one batch the store
 //! writes the next (`commit.rs`). If the store fails, nothing is applied and every sender gets an error. Queries are answered
-//! after all events that were acknowledged before them have been applied.
+//! after all events that were acknowledged before them have been applied. Hooks that wait for a verdict are answered before rows are
+//! written.
 
 pub mod changes;
 mod commit;
@@ -50,7 +51,9 @@ use self::commit::{Batch, Events};
 use self::effects::{CausedEffect, card_json};
 use self::explain::Explanation;
 use self::handle::{ENRICHED_MAX, OwnAppends};
-pub use self::handle::{EngineHandle, FleetCards, NotStored, NotedSession, OpenAssignments, OwnLog, Stopped};
+pub use self::handle::{
+    EngineHandle, FleetCards, NotStored, NotedSession, OpenAssignments, OwnLog, PendingVerdict, Stopped,
+};
 use self::housekeeping::Housekeeping;
 pub use self::known_ask::KnownAsk;
 pub use self::note_handover::NoteSettings;
@@ -94,7 +97,7 @@ pub enum Input {
     /// Asks for the verdict of an effort on a hook.
     Judge {
         question: Box<HookQuestion>,
-        reply: oneshot::Sender<Option<Judged>>,
+        reply: VerdictSender,
     },
     /// A query about efforts and seats.
     Read(FleetQuery),
@@ -168,6 +171,8 @@ pub enum Input {
     Stop(oneshot::Sender<()>),
 }
 
+/// The reply to the question of a hook. `None` if no effort applies.
+pub type VerdictSender = oneshot::Sender<Option<Judged>>;
 /// The panes of one session, each with its status.
 pub type SessionPanes = (SessionId, Vec<(PaneKey, FleetStatus)>);
 /// The reply to changes of efforts: the position of the last one in the log, or why one was refused.
@@ -385,8 +390,12 @@ impl Engine {
     /// Handles the batch, and the events that arrive while it is stored. Queries come last, so that they see the whole batch.
     async fn handle(&mut self, inputs: &mut Vec<Input>) -> Option<oneshot::Sender<()>> {
         let batch = Batch::sort(inputs);
-        let Batch { enriched, host_terms, lines, effort_changes, refolded, queries, .. } =
+        let Batch { enriched, host_terms, lines, effort_changes, refolded, questions, queries, .. } =
             self.commit_all(inputs, batch).await;
+        if !questions.is_empty() {
+            self.answer_questions(questions).await;
+            self.write_rows().await;
+        }
         if !enriched.is_empty() {
             self.enrich(enriched).await;
         }
@@ -463,7 +472,6 @@ impl Engine {
             Input::Subscribe { from, reply } => {
                 drop(reply.send(self.changes.subscribe(&from)));
             }
-            Input::Judge { question, reply } => drop(reply.send(self.judge(&question).await)),
             Input::Read(FleetQuery(read)) => read(&self.fleet),
             Input::FindAsk { id, reply } => drop(reply.send(KnownAsk::find(&self.fleet, &id))),
             Input::Occupants(reply) => drop(reply.send(self.fleet.occupants().collect())),
@@ -483,6 +491,7 @@ impl Engine {
             | Input::IfNews { .. }
             | Input::Enriched { .. }
             | Input::EffortChanges { .. }
+            | Input::Judge { .. }
             | Input::HostTerms { .. }
             | Input::TakeOver { .. } => {}
         }

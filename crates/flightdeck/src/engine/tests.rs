@@ -4,7 +4,10 @@ use std::cell::Cell;
 use std::pin::pin;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use flightdeck_core::ids::SessionId;
+use flightdeck_core::effort::EffortChange;
+use flightdeck_core::ids::{EffortId, SessionId};
+use flightdeck_core::log::record::Source;
+use flightdeck_core::log::subject::Subject;
 use flightdeck_core::rules::FoldSettings;
 use flightdeck_core::wire::hook::HookDraft;
 use futures_util::FutureExt;
@@ -205,4 +208,65 @@ async fn a_viewer_does_not_hear_that_a_resumed_session_left() {
         resumed.hear("UserPromptSubmit", ("prompt", "go on")).await;
         assert_eq!(resumed.seen(), ["session_updated working"]);
     }
+}
+
+fn effort_change(id: &str, change: EffortChange) -> Record {
+    let (name, payload) = change.into_record().unwrap();
+    let subject = Subject::Effort(EffortId::new(format!("e-{id}")));
+    Record::noticed_here(Source::User, &name, subject, payload, clock::fresh_id())
+}
+
+/// An effort in `/w/api`, and the records that begin it.
+fn effort_started() -> Record {
+    let id = clock::fresh_id();
+    let opening = json!({"workstream": "/w/api", "skill": "fix"});
+    let started = EffortChange::EffortStarted(serde_json::from_value(opening).unwrap());
+    Record { id, ..effort_change(&id.to_string(), started) }
+}
+
+#[tokio::test]
+async fn an_effort_that_changes_often_in_one_batch_is_written_once() {
+    let stage = Stage::new();
+    stage.permits.add_permits(100);
+    let mut viewer = stage.engine.subscribe(SubscribeFrom::Now).await.unwrap();
+    let started = effort_started();
+    let said = |text: &str| {
+        let change = EffortChange::MessageAppended { kind: "note".into(), text: text.into() };
+        effort_change(&started.id.to_string(), change)
+    };
+    let batch = vec![started.clone(), said("one"), said("two"), said("three")];
+    stage.engine.append(batch).await.unwrap();
+    stage.settle().await;
+    let changes = std::iter::from_fn(|| viewer.next.try_recv().ok());
+    let lines = changes.map(|change| serde_json::from_slice::<serde_json::Value>(&change.line()).unwrap());
+    let efforts: Vec<_> = lines.filter(|line| line["event"] == "effort_updated").collect();
+    assert_eq!(efforts.len(), 1, "{efforts:?}");
+    assert_eq!(efforts[0]["data"]["effort"]["timeline"].as_array().unwrap().len(), 3, "{efforts:?}");
+    let id = EffortId::new(format!("e-{}", started.id));
+    assert_eq!(stage.store.effort(&id).await.unwrap().unwrap().messages.len(), 3);
+}
+
+/// The call begins a window, so the row of the effort must be written. The client does not wait for that.
+#[tokio::test]
+async fn a_verdict_waits_for_the_event_of_its_hook_and_not_for_rows() {
+    let stage = Stage::new();
+    stage.permits.add_permits(100);
+    stage.engine.append(vec![effort_started()]).await.unwrap();
+    stage.settle().await;
+    stage.permits.forget_permits(stage.permits.available_permits());
+    let call = hook_saying("a", "PreToolUse", ("tool_use_id", "t1"));
+    let question = flightdeck_core::log::hook_question::question(&call, "flightdeck").unwrap();
+    let mut stored = pin!(stage.engine.append_and_judge(call, question));
+    assert!(stored.as_mut().now_or_never().is_none());
+    let mut other = pin!(stage.engine.append(vec![hook("b", "UserPromptSubmit")]));
+    assert!(other.as_mut().now_or_never().is_none());
+    // The store executes one command: the transaction with both events.
+    stage.permits.add_permits(1);
+    stage.settle().await;
+    let (appended, verdict) = stored.await.unwrap();
+    assert_eq!(appended.len(), 1);
+    // Already given: nothing else is waited for.
+    let judged = verdict.given().now_or_never().unwrap().unwrap().unwrap();
+    assert_eq!(judged.call.heartbeat, 1);
+    assert!(other.await.is_ok());
 }

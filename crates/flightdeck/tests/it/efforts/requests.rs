@@ -4,7 +4,7 @@ use flightdeck::store::Store;
 use flightdeck_core::limits::{HANDOFF_BYTES_MAX, INJECTIONS_MAX};
 use serde_json::{Value, json};
 
-use super::Deck;
+use super::{Deck, denial};
 
 #[test]
 fn an_effort_goes_through_its_phases_and_is_finished() {
@@ -128,7 +128,9 @@ fn a_seat_is_claimed_once_and_can_be_released() {
     let id = deck.start();
     let claimed = deck.data("seat.claim", json!({"name": "backend"}));
     assert_eq!(claimed["efforts"], json!([id]));
-    assert_eq!(deck.ask("seat.claim", json!({"name": "tests", "effort": id}))["error"], "REFUSED");
+    let refused = deck.ask("seat.claim", json!({"name": "tests", "effort": id}));
+    assert_eq!(refused["error"], "REFUSED");
+    assert!(refused["message"].as_str().unwrap().contains("belongs to seat \"backend\";"), "{refused}");
     assert_eq!(deck.data("seat.release", json!({"name": "backend"}))["efforts"], json!([]));
     assert_eq!(deck.data("seat.claim", json!({"name": "tests", "parent": "backend"}))["efforts"], json!([]));
 }
@@ -270,6 +272,8 @@ fn only_its_own_seat_releases_an_effort() {
     let id = deck.start_with(json!({"seat": "backend"}));
     let refused = deck.ask("seat.release", json!({"name": "tests", "effort": id}));
     assert_eq!(refused["error"], "REFUSED", "{refused}");
+    let said = "belongs to seat \"backend\", so \"tests\" cannot release it";
+    assert!(refused["message"].as_str().unwrap().contains(said), "{refused}");
     assert_eq!(deck.show(&id)["seat"], "backend");
     deck.data("seat.release", json!({"name": "backend", "effort": id}));
     assert_eq!(deck.show(&id)["seat"], Value::Null);
@@ -317,6 +321,44 @@ fn a_dry_run_counts_a_call_once_and_a_rule_with_once_once() {
     let row = &report["rules"][0];
     assert_eq!((&report["calls"], &row["matched"], &row["decided"]), (&json!(3), &json!(3), &json!(1)));
     assert_eq!(report["denied"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_dry_run_uses_up_a_rule_with_once_as_the_fold_does() {
+    let mut deck = Deck::new();
+    let when = json!({"field": "/tool_name", "op": "eq", "value": "Bash"});
+    let id = deck.start_with(json!({"settings": {"heartbeat": 3}}));
+    for rule in [
+        json!({"id": "deny-all", "when": when, "then": "deny"}),
+        json!({"id": "one-exception", "when": when, "then": "allow", "once": true, "priority": 1}),
+    ] {
+        deck.data("guard.set", json!({"effort": id, "rule": rule}));
+    }
+    let mut is_denied = |n: u32| denial(&deck.call("s", &format!("t{n}"))).is_some();
+    assert_eq!([is_denied(1), is_denied(2)], [false, true]);
+    // The same session in its next window.
+    deck.hook("s", "SessionStart", json!({"source": "clear"}));
+    let mut is_denied = |n: u32| denial(&deck.call("s", &format!("t{n}"))).is_some();
+    assert_eq!([is_denied(3), is_denied(4)], [false, true]);
+    let report = deck.data("guard.test", json!({ "effort": id }));
+    let decided: Vec<_> = report["rules"].as_array().unwrap().iter().map(|row| &row["decided"]).collect();
+    assert_eq!(decided, [&json!(2), &json!(2)], "{report}");
+    // With a limit of 1 the heartbeat denies every call, and none of them uses the exception up.
+    let strict = deck.start_with(json!({"settings": {"heartbeat": 1}}));
+    let rule = json!({"id": "one-exception", "when": when, "then": "allow", "once": true});
+    let report = deck.data("guard.test", json!({"effort": strict, "rule": rule}));
+    assert_eq!(report["rules"][0]["decided"], 4, "{report}");
+}
+
+#[test]
+fn a_rule_may_not_have_the_name_under_which_the_heartbeat_counts() {
+    let mut deck = Deck::new();
+    let id = deck.start();
+    let when = json!({"field": "/tool_name", "op": "eq", "value": "Bash"});
+    let rule = json!({"id": "heartbeat", "when": when, "then": "deny"});
+    let refused = deck.ask("guard.set", json!({"effort": id, "rule": rule}));
+    assert_eq!(refused["error"], "VALIDATION_ERROR", "{refused}");
+    assert!(refused["message"].as_str().unwrap().contains("`id`"), "{refused}");
 }
 
 #[test]
