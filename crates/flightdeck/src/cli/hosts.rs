@@ -1,10 +1,11 @@
 //! `flightdeck hosts`: join or leave a server that puts several hosts on one board, list them, print its configuration.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{anyhow, bail};
 use clap::{Subcommand, ValueEnum};
 use flightdeck_core::ids::HostId;
 use flightdeck_protocol::daemon::GetStatus;
@@ -19,7 +20,7 @@ use crate::clock;
 use crate::config::live::HOST_NAME_SETTING;
 use crate::config::{Config, join_hosts};
 use crate::daemon::host_name;
-use crate::hosts::nats_config::{ConfigUser, server_config};
+use crate::hosts::nats_config::{ConfigUser, check_nkey, server_config};
 use crate::hosts::settings::{HostsSettings, RemoteAction, Share};
 use crate::hosts::subjects::{as_token, check_token};
 use crate::hosts::wire::HostPresence;
@@ -363,8 +364,13 @@ fn nats_config(args: &NatsConfigArgs, out: &mut Out) -> anyhow::Result<u8> {
     };
     let hubs = args.hub.iter().map(|text| user(text, true));
     let users = hubs.chain(args.host.iter().map(|text| user(text, false))).collect::<Result<Vec<_>, _>>();
-    let users = users.context("a host is NAME or NAME=NKEY")?;
+    let users = users?;
+    let mut names = BTreeSet::new();
+    if let Some(twice) = users.iter().find(|user| !names.insert(&user.host)) {
+        bail!("{} is named twice: a hub is a member too, and each host has one entry", twice.host);
+    }
     check_token(&args.fleet).map_err(anyhow::Error::msg)?;
+        nkey.map_or(Ok(()), check_nkey).map_err(|why| anyhow!("the key of {host}: {why}"))?;
     out.write_all(server_config(&args.fleet, &users, args.tls).as_bytes())?;
     Ok(0)
 }
