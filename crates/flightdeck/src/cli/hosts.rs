@@ -263,6 +263,9 @@ fn leave_hosts(json: bool, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
         "{name} has left {}. What it sent stays on the server and on the hubs.",
         without_password(&url)
     )?;
+    if name != as_token(&host_name()) {
+        writeln!(out, "To come back as the same host, join with --name {name}.")?;
+    }
     Ok(0)
 }
 
@@ -311,7 +314,8 @@ fn list(json: bool, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
         (None, true) => "connected".to_owned(),
         (None, false) => "connecting".to_owned(),
     };
-    writeln!(out, "{}, fleet {}: {state}; {} events to forward", link.url, link.fleet, link.backlog)?;
+    let events = if link.backlog == 1 { "event" } else { "events" };
+    writeln!(out, "{}, fleet {}: {state}; {} {events} to forward", link.url, link.fleet, link.backlog)?;
     Ok(0)
 }
 
@@ -328,6 +332,8 @@ fn line(host: &HostCard) -> String {
     let backlog = match (host.unreachable_since, host.caught_up_percent, host.backlog) {
         // It may have worked on since, and what it had not sent then is not known.
         (Some(since), ..) => format!("unknown since {}", draw::hour_and_minute(since)),
+        (None, _, 0) if host.this => "all forwarded".to_owned(),
+        (None, _, behind) if host.this => format!("{behind} to forward"),
         (None, Some(percent), behind) => format!("{behind} to come, {percent}%"),
         (None, None, 0) => "all here".to_owned(),
         (None, None, behind) => format!("{behind} to come"),
@@ -360,6 +366,7 @@ fn nats_config(args: &NatsConfigArgs, out: &mut Out) -> anyhow::Result<u8> {
         let (host, nkey) =
             text.split_once('=').map_or((text.as_str(), None), |(host, nkey)| (host, Some(nkey)));
         check_token(host).map_err(anyhow::Error::msg)?;
+        nkey.map_or(Ok(()), check_nkey).map_err(|why| anyhow!("the key of {host}: {why}"))?;
         Ok::<_, anyhow::Error>(ConfigUser { host: host.into(), nkey: nkey.map(str::to_owned), hub })
     };
     let hubs = args.hub.iter().map(|text| user(text, true));
@@ -370,7 +377,6 @@ fn nats_config(args: &NatsConfigArgs, out: &mut Out) -> anyhow::Result<u8> {
         bail!("{} is named twice: a hub is a member too, and each host has one entry", twice.host);
     }
     check_token(&args.fleet).map_err(anyhow::Error::msg)?;
-        nkey.map_or(Ok(()), check_nkey).map_err(|why| anyhow!("the key of {host}: {why}"))?;
     out.write_all(server_config(&args.fleet, &users, args.tls).as_bytes())?;
     Ok(0)
 }
@@ -412,6 +418,8 @@ mod tests {
         assert!(said.contains("unreachable for 8:0") && said.contains(&unknown), "{said}");
         assert!(!said.contains("all here"), "{said}");
         assert!(line(&card()).contains("all here"));
+        let own = line(&HostCard { this: true, backlog: 7, ..card() });
+        assert!(own.contains("7 to forward") && !own.contains("to come"), "{own}");
     }
 
     #[test]

@@ -42,7 +42,7 @@ fn joining_writes_the_settings_keeps_the_old_list_and_says_what_is_shared() {
     drop(daemon);
 
     let said = home.run(&["hosts", "leave"]).success();
-    assert!(said.contains("left"), "{said}");
+    assert!(said.contains("left") && said.contains("join with --name build-1"), "{said}");
     let config = fs::read_to_string(&home.paths().config).unwrap();
     assert!(!config.contains("nats://") && config.contains("names = [\"box.local\"]"), "{config}");
     assert_eq!(home.daemon().get("/api/hosts").json(), json!({"hosts": [], "link": null}));
