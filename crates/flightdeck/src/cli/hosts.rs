@@ -1,10 +1,11 @@
 //! `flightdeck hosts`: join or leave a server that puts several hosts on one board, list them, print its configuration.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{anyhow, bail};
 use clap::{Subcommand, ValueEnum};
 use flightdeck_core::ids::HostId;
 use flightdeck_protocol::daemon::GetStatus;
@@ -19,7 +20,7 @@ use crate::clock;
 use crate::config::live::HOST_NAME_SETTING;
 use crate::config::{Config, join_hosts};
 use crate::daemon::host_name;
-use crate::hosts::nats_config::{ConfigUser, server_config};
+use crate::hosts::nats_config::{ConfigUser, check_nkey, server_config};
 use crate::hosts::settings::{HostsSettings, RemoteAction, Share};
 use crate::hosts::subjects::{as_token, check_token};
 use crate::hosts::wire::HostPresence;
@@ -267,6 +268,9 @@ fn leave_hosts(json: bool, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
         "{name} has left {}. What it sent stays on the server and on the hubs.",
         without_password(&url)
     )?;
+    if name != as_token(&host_name()) {
+        writeln!(out, "To come back as the same host, join with --name {name}.")?;
+    }
     Ok(0)
 }
 
@@ -315,7 +319,8 @@ fn list(json: bool, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
         (None, true) => "connected".to_owned(),
         (None, false) => "connecting".to_owned(),
     };
-    writeln!(out, "{}, fleet {}: {state}; {} events to forward", link.url, link.fleet, link.backlog)?;
+    let events = if link.backlog == 1 { "event" } else { "events" };
+    writeln!(out, "{}, fleet {}: {state}; {} {events} to forward", link.url, link.fleet, link.backlog)?;
     Ok(0)
 }
 
@@ -332,6 +337,8 @@ fn line(host: &HostCard) -> String {
     let backlog = match (host.unreachable_since, host.caught_up_percent, host.backlog) {
         // The host may have worked since it was last seen. How much it did not send then is not known.
         (Some(since), ..) => format!("unknown since {}", draw::hour_and_minute(since)),
+        (None, _, 0) if host.this => "all forwarded".to_owned(),
+        (None, _, behind) if host.this => format!("{behind} to forward"),
         (None, Some(percent), behind) => format!("{behind} to come, {percent}%"),
         (None, None, 0) => "all here".to_owned(),
         (None, None, behind) => format!("{behind} to come"),
@@ -364,11 +371,16 @@ fn nats_config(args: &NatsConfigArgs, out: &mut Out) -> anyhow::Result<u8> {
         let (host, nkey) =
             text.split_once('=').map_or((text.as_str(), None), |(host, nkey)| (host, Some(nkey)));
         check_token(host).map_err(anyhow::Error::msg)?;
+        nkey.map_or(Ok(()), check_nkey).map_err(|why| anyhow!("the key of {host}: {why}"))?;
         Ok::<_, anyhow::Error>(ConfigUser { host: host.into(), nkey: nkey.map(str::to_owned), hub })
     };
     let hubs = args.hub.iter().map(|text| user(text, true));
     let users = hubs.chain(args.host.iter().map(|text| user(text, false))).collect::<Result<Vec<_>, _>>();
-    let users = users.context("a host is NAME or NAME=NKEY")?;
+    let users = users?;
+    let mut names = BTreeSet::new();
+    if let Some(twice) = users.iter().find(|user| !names.insert(&user.host)) {
+        bail!("{} is named twice: a hub is a member too, and each host has one entry", twice.host);
+    }
     check_token(&args.fleet).map_err(anyhow::Error::msg)?;
     out.write_all(server_config(&args.fleet, &users, args.tls).as_bytes())?;
     Ok(0)
@@ -411,6 +423,8 @@ mod tests {
         assert!(said.contains("unreachable for 8:0") && said.contains(&unknown), "{said}");
         assert!(!said.contains("all here"), "{said}");
         assert!(line(&card()).contains("all here"));
+        let own = line(&HostCard { this: true, backlog: 7, ..card() });
+        assert!(own.contains("7 to forward") && !own.contains("to come"), "{own}");
     }
 
     #[test]

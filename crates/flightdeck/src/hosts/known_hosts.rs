@@ -139,7 +139,8 @@ impl KnownHost {
     /// arrived since the presence are counted too.
     fn backlog(&self) -> u64 {
         let Some(presence) = &self.presence else { return 0 };
-        presence.forwarded.saturating_add(presence.backlog).saturating_sub(self.read.n)
+        let read = self.read.n.max(presence.forgotten);
+        presence.forwarded.saturating_add(presence.backlog).saturating_sub(read)
     }
 
     /// Whether the host is shown as catching up, which the ordinary delay of a busy host is not.
@@ -270,7 +271,13 @@ impl KnownHosts {
         let stored = |known: &KnownHost| StoredHost {
             last_seen: known.last_seen,
             // Backlog and clock are true only at the moment and are not stored.
-            presence: known.presence.clone().map(|p| HostPresence { at: 0, backlog: 0, forwarded: 0, ..p }),
+            presence: known.presence.clone().map(|p| HostPresence {
+                at: 0,
+                backlog: 0,
+                forwarded: 0,
+                forgotten: 0,
+                ..p
+            }),
         };
         self.hosts.iter().map(|(host, known)| (host.clone(), stored(known))).collect()
     }
@@ -358,6 +365,7 @@ mod tests {
             kind: HostKind::Server,
             backlog,
             forwarded,
+            forgotten: 0,
             share: Share::Full,
             accept: vec![RemoteAction::Answer],
             hub: false,
@@ -493,6 +501,15 @@ mod tests {
         known.note_sign_of_life(&host, presence(0, 5, 300), 0, Timestamp::from_millis(2)).unwrap();
         known.note_sign_of_life(&host, presence(0, 40, 310), 0, Timestamp::from_millis(3)).unwrap();
         assert_eq!(known.cards()[0].caught_up_percent, None);
+    }
+
+    #[test]
+    fn messages_that_the_server_no_longer_has_are_no_backlog() {
+        let (host, mut known) = (HostId::new("renamed"), KnownHosts::default());
+        let presence = HostPresence { forgotten: 500, ..presence(0, 2, 501) };
+        known.note_sign_of_life(&host, presence, 0, Timestamp::from_millis(1)).unwrap();
+        let card = &known.cards()[0];
+        assert_eq!((card.backlog, card.caught_up_percent), (3, None));
     }
 
     #[test]

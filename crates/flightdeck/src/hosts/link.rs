@@ -1,5 +1,6 @@
 //! One connection to the server. Once it breaks, it is not used again; the daemon opens another one.
 
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
@@ -63,8 +64,10 @@ impl NatsLink {
         let connected = tokio::time::timeout(ANSWER_TIME_MAX, options.connect(url)).await;
         let client = connected.context("the server did not answer in time")?;
         // The text of the error has the cause already.
-        let client =
-            client.map_err(|error| anyhow!("cannot connect to {}: {error}", without_password(url)))?;
+        let client = client.map_err(|error| {
+            let said = error.to_string();
+            anyhow!("cannot connect to {}: {said}{}", without_password(url), advice(&said))
+        })?;
         let js = jetstream::context::ContextBuilder::new()
             .timeout(ANSWER_TIME_MAX)
             .ack_timeout(ANSWER_TIME_MAX)
@@ -113,12 +116,19 @@ impl NatsLink {
         let Err(error) = streams.await else { return Ok(()) };
         // A server that does not permit a request leaves it without a reply.
         let complaint = self.complaint.borrow().clone();
-        Err(match complaint {
-            Some(said) => error.context(format!(
-                "the server does not permit what {} needs ({said}): its configuration names the hosts and what each may do",
+        let Some(said) = complaint else { return Err(error) };
+        tracing::debug!("what the server did not permit failed: {error:#}");
+        let fleet = self.subjects.fleet();
+        Err(match said.contains("$JS.API.STREAM.CREATE") {
+            true => anyhow!(
+                "the fleet {fleet} has no streams on this server yet, and {} may not create them: join on a hub first ({said})",
                 self.host
-            )),
-            None => error,
+            ),
+            false => anyhow!(
+                "the server does not permit what {} needs in the fleet {fleet}: check the name, the fleet and the credentials, \
+                 because its configuration says what each host may do ({said})",
+                self.host
+            ),
         })
     }
 
@@ -177,10 +187,38 @@ fn log_event(event: &Event) {
     }
 }
 
+/// What a person can do about a failed connection, after its error. Empty if the error says enough.
+fn advice(error: &str) -> &'static str {
+    const ADVICE: [(&str, &str); 5] = [
+        ("authorization violation", ": check the credentials (--creds, or name and password in the address)"),
+        (
+            "UnknownIssuer",
+            ": `--ca FILE` names the certificates of an authority that the system does not trust",
+        ),
+        (
+            "CaUsedAsEndEntity",
+            ": a self-signed certificate does not do; the server needs one that an authority signed",
+        ),
+        ("InvalidContentType", ": the server seems to work without TLS, whose address begins with nats://"),
+        ("invalid scheme", ": an address is nats://HOST:4222 or tls://HOST:4222"),
+    ];
+    ADVICE.iter().find(|(part, _)| error.contains(part)).map_or("", |(_, advice)| advice)
+}
+
+/// The client library does not name a file that is missing, and passes over one without certificates.
+fn check_certificates(file: &Path) -> anyhow::Result<()> {
+    let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    if !String::from_utf8_lossy(&text).contains("-----BEGIN CERTIFICATE-----") {
+        bail!("{} holds no certificates", file.display());
+    }
+    Ok(())
+}
+
 /// A credentials file holds a token and a seed; a file with only a seed is an nkey.
 fn credentials(settings: &HostsSettings) -> anyhow::Result<ConnectOptions> {
     let mut options = ConnectOptions::new();
     if let Some(ca) = &settings.ca {
+        check_certificates(ca)?;
         options = options.add_root_certificates(ca.clone());
     }
     let Some(path) = &settings.creds else { return Ok(options) };
@@ -197,8 +235,10 @@ fn credentials(settings: &HostsSettings) -> anyhow::Result<ConnectOptions> {
 
 /// Takes name and password from the address, because the client library does not.
 fn with_password(options: ConnectOptions, url: &str) -> anyhow::Result<ConnectOptions> {
-    let address: ServerAddr =
-        url.parse().with_context(|| format!("{} is not an address", without_password(url)))?;
+    let address = url.parse::<ServerAddr>().map_err(|error| {
+        let said = error.to_string();
+        anyhow!("{} is not an address: {said}{}", without_password(url), advice(&said))
+    })?;
     Ok(match (address.username(), address.password()) {
         (Some(user), Some(password)) => {
             options.user_and_password(percent_decoded(user), percent_decoded(password))
@@ -241,6 +281,15 @@ mod tests {
         for same in ["", "plain", "100%", "%4", "%+5", "%zz"] {
             assert_eq!(percent_decoded(same), same);
         }
+    }
+
+    #[test]
+    fn a_failed_connection_says_what_to_do_about_it() {
+        assert!(advice("IO error: invalid peer certificate: UnknownIssuer").contains("--ca"));
+        assert!(advice("authorization violation: nats: authorization violation").contains("--creds"));
+        assert_eq!(advice("IO error: Connection refused (os error 111)"), "");
+        let error = check_certificates(Path::new("/nowhere/ca.pem")).unwrap_err();
+        assert!(error.to_string().contains("/nowhere/ca.pem"), "{error}");
     }
 
     #[test]

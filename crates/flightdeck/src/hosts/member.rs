@@ -222,11 +222,15 @@ impl<'a> Forwarder<'a> {
                 };
                 Position { stream: made, last: last.sequence, ..before }
             }
-            Err(error) if error.kind() == DirectGetErrorKind::NotFound => match stored.stream == made {
-                // The server has forgotten messages that are too old.
-                true => Position { last: 0, ..stored.clone() },
-                false => Position { stream: made, ..Position::default() },
-            },
+            Err(error) if error.kind() == DirectGetErrorKind::NotFound => {
+                let position = match stored.stream == made {
+                    // The server has forgotten messages that are too old, or this host had another name.
+                    true => Position { last: 0, ..stored.clone() },
+                    false => Position { stream: made, ..Position::default() },
+                };
+                hosts.note_forgotten(&position);
+                position
+            }
             Err(error) => bail!("cannot read how far the log was forwarded: {error}"),
         };
         let filter = PayloadFilter::for_share(share, &identity.salt);

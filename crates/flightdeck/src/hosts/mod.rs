@@ -104,6 +104,8 @@ struct LinkStatus {
     problem: Option<String>,
     /// How far the log is forwarded.
     position: Position,
+    /// Messages up to this number are not on the server any more.
+    forgotten: u64,
     backlog: Backlog,
 }
 
@@ -309,6 +311,7 @@ impl Hosts {
         HostPresence {
             backlog: self.backlog(&status),
             forwarded: status.position.n,
+            forgotten: status.forgotten,
             log: Some(identity.log.clone()),
             ..own_presence(&self.settings(), kind, self.hub)
         }
@@ -371,6 +374,11 @@ impl Hosts {
         Ok(())
     }
 
+    /// The server has no message of this host. Later ones have higher numbers.
+    fn note_forgotten(&self, position: &Position) {
+        lock(&self.status).forgotten = position.n;
+    }
+
     fn note_problem(&self, problem: String) {
         lock(&self.status).problem = Some(problem);
     }
@@ -408,6 +416,7 @@ pub fn own_presence(settings: &HostsSettings, kind: HostKind, hub: bool) -> Host
         kind,
         backlog: 0,
         forwarded: 0,
+        forgotten: 0,
         share: settings.share,
         accept: settings.accepts(),
         hub,

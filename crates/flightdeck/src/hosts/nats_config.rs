@@ -15,6 +15,26 @@ pub struct ConfigUser {
     pub hub: bool,
 }
 
+/// Length of the public part of an nkey.
+const NKEY_CHARS: usize = 56;
+
+/// Checks what a person gave as the public part of an nkey. Its seed must not get into the configuration.
+pub fn check_nkey(key: &str) -> Result<(), String> {
+    if key.starts_with('S') {
+        return Err(
+            "this is the seed of a key (SU…), which stays on the host: give its public part (U…)".to_owned()
+        );
+    }
+    let fits = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit();
+    if !key.starts_with('U') || key.len() != NKEY_CHARS || !key.chars().all(fits) {
+        return Err(format!(
+            "{key:?} is not the public part of a user's key: U and {} letters and digits",
+            NKEY_CHARS - 1
+        ));
+    }
+    Ok(())
+}
+
 /// The configuration as text.
 pub fn server_config(fleet: &str, users: &[ConfigUser], tls: bool) -> String {
     let subjects = Subjects::new(fleet);
@@ -88,6 +108,16 @@ fn permissions(user: &ConfigUser, subjects: &Subjects) -> (Vec<String>, Vec<Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_seed_is_no_public_key() {
+        check_nkey(&format!("U{}", "A".repeat(55))).unwrap();
+        let seed = check_nkey(&format!("SU{}", "A".repeat(56))).unwrap_err();
+        assert!(seed.contains("stays on the host") && !seed.contains("AAAA"), "{seed}");
+        for wrong in ["", "U", "UABC", &format!("A{}", "A".repeat(55)), &format!("U{}", "a".repeat(55))] {
+            check_nkey(wrong).unwrap_err();
+        }
+    }
 
     #[test]
     fn a_member_may_publish_under_its_own_name_only() {

@@ -40,6 +40,9 @@ impl Subjects {
     pub fn new(fleet: &str) -> Self {
         Self { fleet: fleet.to_owned() }
     }
+    pub fn fleet(&self) -> &str {
+        &self.fleet
+    }
     /// The stream of all logs.
     pub fn log_stream(&self) -> String {
         format!("FLIGHTDECK_{}_LOG", self.fleet)

@@ -108,6 +108,10 @@ pub struct HostPresence {
     pub backlog: u64,
     /// The number of the last message that the server has.
     pub forwarded: u64,
+    /// Messages up to this number were forwarded, but are not under this name on the server: they are too old, or the host had another
+    /// name. No hub can read them.
+    #[serde(default)]
+    pub forgotten: u64,
     pub share: Share,
     pub accept: Vec<RemoteAction>,
     pub hub: bool,

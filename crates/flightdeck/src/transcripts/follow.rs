@@ -1,7 +1,9 @@
 //! Follows the transcripts of live sessions. A hook or a changed file is a hint; the new lines are read a moment later.
 
+use anyhow::anyhow;
 use flightdeck_core::ids::SessionId;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,7 +19,7 @@ use tokio::sync::{mpsc, watch};
 use super::folder_watches::FolderWatches;
 use super::history::History;
 use super::line_reader::LineReader;
-use super::live_session::{LiveSession, session_id_of};
+use super::live_session::{LiveSession, ReadStep, session_id_of};
 use super::locate::{LocatedTranscript, find_main};
 use super::unhooked_sessions::{UnhookedSessions, recent_activity};
 use super::watch_list::TouchedSession;
@@ -37,8 +39,13 @@ const HINTS_WAITING_MAX: usize = 1024;
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 /// Pause after reading, as a multiple of the time it took, so that reading uses a fraction of one processor.
 const PAUSE_PER_WORK: u32 = 4;
+/// Shortest pause: the sessions that become due during it are read together. Each hook makes its session due twice, and most of these
+/// reads find nothing, so waking threads for them costs more than the reads.
+const PAUSE_MIN: Duration = Duration::from_millis(100);
 /// Longest pause: a new session must not wait for the large file of another.
 const PAUSE_MAX: Duration = Duration::from_millis(200);
+/// Most sessions that one blocking task reads. Their new lines are in memory until all are read.
+const READ_TOGETHER_MAX: usize = 16;
 
 /// Follows until the daemon stops.
 pub async fn follow(
@@ -144,7 +151,7 @@ impl Follower {
                     let began = Instant::now();
                     self.read_due().await;
                     self.report_unhooked().await;
-                    tokio::time::sleep((began.elapsed() * PAUSE_PER_WORK).min(PAUSE_MAX)).await;
+                    tokio::time::sleep((began.elapsed() * PAUSE_PER_WORK).clamp(PAUSE_MIN, PAUSE_MAX)).await;
                 }
             }
         }
@@ -269,24 +276,35 @@ impl Follower {
         let now = Instant::now();
         let ready: Vec<_> =
             self.due.iter().filter(|(_, (at, _))| *at <= now).map(|(id, _)| id.clone()).collect();
-        for id in ready {
-            let again = self.due.remove(&id).and_then(|(_, again)| again).filter(|at| *at > now);
-            let more = self.read(&id).await.unwrap_or_else(|error| {
-                tracing::warn!(%error, session = %id, "could not read the transcripts of a session; they are read again at its next event");
-                // If the store refused, the lines are read again even without another hook.
-                if error.is::<StoreError>() {
-                    self.schedule(id.clone(), Instant::now() + RETRY_AFTER, None);
-                }
-                false
-            });
-            if more {
-                // The other sessions are read first, so that they do not wait for a large file.
-                self.schedule(id, Instant::now(), again);
-            } else if let Some(at) = again {
-                self.schedule(id, at, None);
-            } else if self.sessions.get(&id).is_some_and(|f| f.ended) {
-                self.stop_following(&id);
+        for together in ready.chunks(READ_TOGETHER_MAX) {
+            let second_reads: Vec<_> = together
+                .iter()
+                .map(|id| self.due.remove(id).and_then(|(_, again)| again).filter(|at| *at > now))
+                .collect();
+            let more = self.read_together(together).await;
+            for ((id, again), more) in together.iter().zip(second_reads).zip(more) {
+                self.schedule_next_read(id, again, more);
             }
+        }
+    }
+
+    /// `again` is when the session is read once more after its hook, `more` whether its files have more lines.
+    fn schedule_next_read(&mut self, id: &SessionId, again: Option<Instant>, more: anyhow::Result<bool>) {
+        let more = more.unwrap_or_else(|error| {
+            tracing::warn!(%error, session = %id, "could not read the transcripts of a session; they are read again at its next event");
+            // If the store refused, the lines are read again even without another hook.
+            if error.is::<StoreError>() {
+                self.schedule(id.clone(), Instant::now() + RETRY_AFTER, None);
+            }
+            false
+        });
+        if more {
+            // The other sessions are read first, so that they do not wait for a large file.
+            self.schedule(id.clone(), Instant::now(), again);
+        } else if let Some(at) = again {
+            self.schedule(id.clone(), at, None);
+        } else if self.sessions.get(id).is_some_and(|f| f.ended) {
+            self.stop_following(id);
         }
     }
 
@@ -299,40 +317,76 @@ impl Follower {
         }
     }
 
-    /// Searches all projects for a transcript whose guessed path does not exist.
-    async fn locate_main(&mut self, id: &SessionId) {
-        let Some(followed) = self.sessions.get_mut(id).filter(|f| f.guessed && !f.main.exists()) else {
+    /// Searches all projects for the transcripts whose guessed path does not exist.
+    async fn locate_mains(&mut self, ids: &[SessionId]) {
+        let guess = |id: &SessionId| {
+            let followed = self.sessions.get(id).filter(|followed| followed.guessed)?;
+            Some((id.clone(), followed.main.clone()))
+        };
+        let guesses: Vec<_> = ids.iter().filter_map(guess).collect();
+        let Some(projects) = self.watch_list.projects().map(Path::to_owned).filter(|_| !guesses.is_empty())
+        else {
             return;
         };
-        let Some(projects) = self.watch_list.projects().map(Path::to_owned) else { return };
-        let guess = followed.main.clone();
-        let found = tokio::task::spawn_blocking(move || find_main(&projects, &guess)).await;
-        if let Ok(Some(main)) = found {
+        let found = tokio::task::spawn_blocking(move || {
+            let missing = guesses.into_iter().filter(|(_, guess)| !guess.exists());
+            missing.filter_map(|(id, guess)| Some((id, find_main(&projects, &guess)?))).collect::<Vec<_>>()
+        });
+        for (id, main) in found.await.unwrap_or_default() {
+            let Some(followed) = self.sessions.get_mut(&id) else { continue };
             self.watches.unwatch_session(&followed.main);
-            self.watch_list.set_main_path(id, &main);
+            self.watch_list.set_main_path(&id, &main);
             followed.live = None;
             followed.main = main;
         }
     }
 
-    /// Reads one step of a session's transcripts. True if there is more to read.
-    async fn read(&mut self, id: &SessionId) -> anyhow::Result<bool> {
-        self.locate_main(id).await;
-        let Some(followed) = self.sessions.get_mut(id) else { return Ok(false) };
+    /// Reads one step of the transcripts of each session. True for a session that has more to read.
+    async fn read_together(&mut self, ids: &[SessionId]) -> Vec<anyhow::Result<bool>> {
+        self.locate_mains(ids).await;
+        let mut reads = Vec::with_capacity(ids.len());
+        for id in ids {
+            reads.push(self.begin_read(id).await);
+        }
+        let mut reader = std::mem::take(&mut self.reader);
+        let read = tokio::task::spawn_blocking(move || {
+            let steps = reads.into_iter().map(|read| read.map(|read| Some(read?.read_step(&mut reader))));
+            let read: Vec<anyhow::Result<_>> = steps.collect();
+            (reader, read)
+        });
+        let (reader, read) = match read.await {
+            Ok(read) => read,
+            Err(error) => {
+                // The folds are lost and resumed from the store.
+                return ids.iter().map(|_| Err(anyhow!("reading ended: {error}"))).collect();
+            }
+        };
+        self.reader = reader;
+        let mut more = Vec::with_capacity(ids.len());
+        for (id, read) in ids.iter().zip(read) {
+            more.push(match read {
+                Ok(Some(read)) => self.take_read(id, read).await,
+                Ok(None) => Ok(false),
+                Err(error) => Err(error),
+            });
+        }
+        more
+    }
+
+    /// Takes what is needed to read the transcripts of a session. `None` if the session is not followed any more.
+    async fn begin_read(&mut self, id: &SessionId) -> anyhow::Result<Option<SessionToRead>> {
+        let Some(followed) = self.sessions.get_mut(id) else { return Ok(None) };
         let (cwd, reported_at) = (followed.cwd.clone(), followed.reported_at);
-        let (mut live, new) = match followed.live.take() {
+        let (live, new) = match followed.live.take() {
             Some(live) => (live, false),
             None => (LiveSession::new(id, &followed.main, self.store.transcript(id).await?), true),
         };
-        let mut reader = std::mem::take(&mut self.reader);
-        let (live, reader, step, files) = tokio::task::spawn_blocking(move || {
-            let step = live.step(&mut reader);
-            let files = session_files(&mut live, cwd, reported_at);
-            (live, reader, step, files)
-        })
-        .await?;
-        self.reader = reader;
-        let (files, git_dir) = files;
+        Ok(Some(SessionToRead { live, new, cwd, reported_at }))
+    }
+
+    /// Stores and reports what was read. True if there is more to read.
+    async fn take_read(&mut self, id: &SessionId, read: SessionStep) -> anyhow::Result<bool> {
+        let SessionStep { live, new, reported_at, step, files, git_dir } = read;
         let step = step?;
         let more = step.as_ref().is_some_and(|step| step.more);
         let read = step.is_some();
@@ -369,6 +423,36 @@ impl Follower {
             // This fails only while the daemon stops, and then no viewer needs the summary.
             let _ = self.engine.enrich(live.session_id.as_str().into(), summary).await;
         }
+    }
+}
+
+/// The transcripts of one session before a step.
+#[derive(Debug)]
+struct SessionToRead {
+    live: LiveSession,
+    /// The session was not read before, or its fold was lost.
+    new: bool,
+    cwd: Option<PathBuf>,
+    reported_at: Timestamp,
+}
+
+/// The same after the step.
+#[derive(Debug)]
+struct SessionStep {
+    live: LiveSession,
+    new: bool,
+    reported_at: Timestamp,
+    step: io::Result<Option<ReadStep>>,
+    files: SessionFiles,
+    git_dir: Option<PathBuf>,
+}
+
+impl SessionToRead {
+    fn read_step(self, reader: &mut LineReader) -> SessionStep {
+        let Self { mut live, new, cwd, reported_at } = self;
+        let step = live.step(reader);
+        let (files, git_dir) = session_files(&mut live, cwd, reported_at);
+        SessionStep { live, new, reported_at, step, files, git_dir }
     }
 }
 

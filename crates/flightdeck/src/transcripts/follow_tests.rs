@@ -215,6 +215,28 @@ fn a_live_session_gets_its_numbers_and_every_line_that_follows() {
 }
 
 #[test]
+fn of_sessions_that_are_read_together_each_gets_its_own_numbers_although_one_cannot_be_read() {
+    block_on(async {
+        let stage = Stage::new();
+        let name = |n: u64| format!("s{n}");
+        // More than one task reads, and a folder in the place of a transcript.
+        let (sessions, unreadable) = (1..=40, 7);
+        fs::create_dir_all(stage.main(&name(unreadable))).unwrap();
+        for n in sessions.clone().filter(|n| *n != unreadable) {
+            Stage::write(&stage.main(&name(n)), &answer(&name(n), 1, n));
+        }
+        let daemon = stage.daemon().await;
+        for n in sessions.clone() {
+            daemon.hook(&stage, &name(n), "SessionStart").await;
+        }
+        for n in sessions.filter(|n| *n != unreadable) {
+            daemon.until(&name(n), |card| *out(card) == json!(n)).await;
+        }
+        daemon.stop().await;
+    });
+}
+
+#[test]
 fn lines_that_the_store_refused_are_stored_without_another_hook() {
     block_on(async {
         let stage = Stage::new();

@@ -42,7 +42,7 @@ fn joining_writes_the_settings_keeps_the_old_list_and_says_what_is_shared() {
     drop(daemon);
 
     let said = home.run(&["hosts", "leave"]).success();
-    assert!(said.contains("left"), "{said}");
+    assert!(said.contains("left") && said.contains("join with --name build-1"), "{said}");
     let config = fs::read_to_string(&home.paths().config).unwrap();
     assert!(!config.contains("nats://") && config.contains("names = [\"box.local\"]"), "{config}");
     assert_eq!(home.daemon().get("/api/hosts").json(), json!({"hosts": [], "link": null}));
@@ -170,6 +170,52 @@ fn a_server_that_cannot_be_reached_changes_nothing() {
 }
 
 #[test]
+fn a_host_under_a_new_name_has_nothing_to_catch_up() {
+    let Some(mut nats) = NatsServer::start() else { return };
+    let (mut a, hub) = (Host::member(&nats, "a"), Host::hub(&nats, "desk"));
+    a.works("s", "go");
+    hub.until_card("s@a", |_| true);
+    a.until_forwarded();
+    // A member stores its position when the connection breaks.
+    nats.kill();
+    until("the member notices", || (a.link()["connected"] == false).then_some(()));
+    nats.run();
+    a.until_forwarded();
+    a.stop();
+    a.home.run(&["hosts", "join", &nats.url(), "--name", "b"]).success();
+    a.start();
+    let row =
+        until("the hub hears the new name", || hub.sees("b").filter(|row| row["version"] != json!(null)));
+    assert_eq!(row["backlog"], 0, "its events are on the server under the old name: {row}");
+    a.works("s", "go on");
+    hub.until_card("s@b", |card| card["last_user_message"] == "go on");
+}
+
+#[test]
+fn a_member_is_told_that_a_hub_creates_the_streams() {
+    let home = home();
+    let printed = home.run(&["hosts", "nats-config", "--hub", "desk", "--host", "a"]).success();
+    let config =
+        printed[printed.find("authorization").unwrap()..].replace("FILL IN: a long random text", "secret");
+    let Some(nats) = NatsServer::with_config(&config) else { return };
+    let url = format!("nats://a:secret@127.0.0.1:{}", nats.port());
+    let said = home.run(&["hosts", "join", &url, "--name", "a"]);
+    assert!(said.code == 1 && said.err.contains("the fleet main has no streams"), "{said:?}");
+    assert!(said.err.contains("join on a hub first") && !said.err.contains("timed out"), "{said:?}");
+}
+
+#[test]
+fn a_seed_or_a_second_entry_does_not_get_into_the_configuration_of_the_server() {
+    let config = |args: &[&str]| home().run(&[&["hosts", "nats-config"], args].concat());
+    let seed = format!("desk={SEED}");
+    let said = config(&["--hub", &seed]);
+    assert!(said.code == 1 && said.out.is_empty() && said.err.contains("public part"), "{said:?}");
+    assert!(!said.err.contains(SEED), "{said:?}");
+    let said = config(&["--hub", "desk", "--host", "a", "--host", "desk"]);
+    assert!(said.code == 1 && said.err.contains("desk is named twice"), "{said:?}");
+}
+
+#[test]
 fn a_host_that_leaves_is_not_called_unreachable() {
     let Some(nats) = NatsServer::start() else { return };
     let (mut a, hub) = (Host::member(&nats, "a"), Host::hub(&nats, "desk"));
@@ -201,9 +247,11 @@ fn a_host_trusts_the_authority_it_was_given_and_proves_with_its_nkey_who_it_is()
     let (ca, seed) = (data("ca.pem"), seed.display().to_string());
     let join = |more: &[&str]| home.run(&[&["hosts", "join", &url, "--name", "desk"], more].concat());
     let refused = join(&["--creds", &seed]);
-    assert!(refused.code == 1 && refused.err.contains("UnknownIssuer"), "{refused:?}");
+    assert!(refused.code == 1 && refused.err.contains("UnknownIssuer: `--ca FILE`"), "{refused:?}");
+    let refused = join(&["--ca", &seed]);
+    assert!(refused.code == 1 && refused.err.contains("desk.nk holds no certificates"), "{refused:?}");
     let refused = join(&["--ca", &ca]);
-    assert!(refused.code == 1 && refused.err.contains("authorization violation"), "{refused:?}");
+    assert!(refused.code == 1 && refused.err.contains("check the credentials"), "{refused:?}");
     join(&["--ca", &ca, "--creds", &seed]).success();
     let hub = home.up(&["--no-hooks", "--hub"]);
     until("it is connected", || (hub.get("/api/hosts").json()["link"]["connected"] == true).then_some(()));

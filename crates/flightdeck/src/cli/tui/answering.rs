@@ -107,9 +107,21 @@ fn press_ask_key(model: &mut Model, ask: &AskCard, key: KeyAction) -> Vec<TuiCom
             Vec::new()
         }
         _ => {
-            model.refuse("this key does not fit the request");
+            model.refuse(why_no_answer(key));
             without_field(model, key)
         }
+    }
+}
+
+fn why_no_answer(key: KeyAction) -> &'static str {
+    match key {
+        KeyAction::OneByOne => "this line is one request: there is nothing to show one by one",
+        KeyAction::QuestionBefore | KeyAction::QuestionAfter => {
+            "[ and ] go between questions, and this asks none"
+        }
+        KeyAction::OwnWords => "only a question is answered in your own words; D denies and says why",
+        KeyAction::DenyWithReason => "a form takes no reason: d declines it",
+        _ => "this key does not fit the request",
     }
 }
 

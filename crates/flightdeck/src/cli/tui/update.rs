@@ -196,6 +196,10 @@ fn select_at(model: &mut Model, at: usize) {
 
 /// The column beside, at the same height. Empty columns are passed over.
 fn step_column(model: &mut Model, by: isize) {
+    if model.view() != View::Columns {
+        let how = if model.mode == Mode::Full { ": v shows them" } else { "" };
+        return model.refuse(format!("h and l go between columns{how}"));
+    }
     let Some((column, at)) = model.selected.as_ref().and_then(|id| model.listing.place_in_columns(id)) else {
         return;
     };

@@ -40,6 +40,23 @@ fn an_answer_waits_two_seconds_and_is_then_sent() {
 }
 
 #[test]
+fn a_key_that_does_nothing_here_says_why() {
+    let mut bench = Bench::full(vec![permission("a"), edit("b")]);
+    for (key, why) in [
+        ("h", "columns: v shows them"),
+        ("l", "columns: v shows them"),
+        ("[", "this asks none"),
+        ("u", "nothing to show one by one"),
+        ("r", "D denies and says why"),
+    ] {
+        assert_eq!(without_reading(bench.keys(key)), []);
+        assert!(bench.note().contains(why), "{key}: {}", bench.note());
+        // A text that was meant for a field is ignored for a moment.
+        bench.wait(9_000);
+    }
+}
+
+#[test]
 fn an_answer_can_be_taken_back() {
     let mut bench = Bench::full(vec![permission("a"), edit("b")]);
     bench.keys("d");

@@ -39,6 +39,19 @@ fn two_projects() -> Vec<Card> {
 }
 
 #[test]
+fn a_wide_list_does_not_cut_the_name_of_a_project() {
+    let screen = |width| {
+        let card = in_project("api-idempotency-service", permission("a"));
+        let mut bench = Bench::new(Mode::Full, (width, 30), vec![card]);
+        // Without the details, which name the project too.
+        bench.keys(" ");
+        bench.screen()
+    };
+    assert!(!screen(100).contains("api-idempotency-service"), "{}", screen(100));
+    assert!(screen(140).contains("api-idempotency-service"), "{}", screen(140));
+}
+
+#[test]
 fn columns_are_grouped_inside_each_column() {
     let mut bench = Bench::new(Mode::Full, (200, 40), two_projects());
     assert!(!bench.screen().contains("─ api"));

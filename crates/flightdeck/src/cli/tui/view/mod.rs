@@ -21,7 +21,7 @@ use super::model::{ClickTarget, ConnectionState, DrawnFrame, Mode, Model};
 
 /// The part of the width that the list gets beside the details, and its bounds in columns.
 const LIST_PERCENT: u16 = 46;
-const LIST_COLUMNS: (u16, u16) = (38, 110);
+const LIST_COLUMNS: (u16, u16) = (38, 140);
 /// The part of the width that the details get beside three columns, and their bounds in columns.
 const DETAIL_PERCENT: u16 = 33;
 const DETAIL_COLUMNS: (u16, u16) = (52, 110);

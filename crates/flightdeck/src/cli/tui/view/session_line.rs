@@ -15,6 +15,8 @@ use super::canvas::{StyledLine, StyledText};
 const WITH_TITLE_MIN: usize = 56;
 /// Narrowest line that also has context, cost and model.
 const WITH_NUMBERS_MIN: usize = 104;
+/// Narrowest line in which the name of a project with its host is not cut.
+const WITH_LONG_NAMES_MIN: usize = 132;
 
 /// Narrowest column in which `12 sessions` is not cut.
 const SESSIONS_IN_WORDS_MIN: usize = 11;
@@ -95,7 +97,8 @@ pub(super) fn right_columns(width: usize) -> (usize, usize) {
     match width {
         ..48 => (5, 9),
         48..64 => (5, 13),
-        _ => (7, 16),
+        64..WITH_LONG_NAMES_MIN => (7, 16),
+        _ => (7, 26),
     }
 }
 
