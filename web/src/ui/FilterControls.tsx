@@ -1,4 +1,6 @@
 /** Controls of a view's bar: the search field and a menu with one choice. */
+import { useRef } from "preact/hooks";
+import { useFieldKeys } from "../keys/fieldKeys";
 import { Icon } from "./Icon";
 import { Menu, MenuItem } from "./Menu";
 
@@ -11,10 +13,13 @@ type SearchFieldProps = {
 
 /** Escape clears the text, then leaves the field. */
 export function SearchField({ placeholder, label, value, onChange }: SearchFieldProps) {
+  const field = useRef<HTMLInputElement>(null);
+  useFieldKeys(field, [["Esc", value ? "clear" : "leave"]]);
   return (
     <label class="search">
       <Icon name="search" small />
       <input
+        ref={field}
         id="search"
         type="search"
         placeholder={placeholder}
