@@ -189,6 +189,26 @@ test("without a connection words stay readable, no key cap is shown, and times i
   expect(await since.evaluate((time) => getComputedStyle(time, "::before").content)).toBe('""');
 });
 
+for (const width of [390, 1024, 1440])
+  test(`a long tool name leaves the kind of request and the time whole at ${width} px`, async ({
+    fleet,
+    page,
+  }) => {
+    await page.setViewportSize({ width, height: 844 });
+    const id = await fleet.start("Use the tracker");
+    void fleet.ask(id, "mcp__tracker__create_an_issue_in_a_project", { title: "Off by a cent" });
+    await fleet.open();
+    const head = fleet.card(id).locator(".card-head");
+    await expect(head.locator(".what")).toContainText("mcp__tracker");
+    expect(await cut(page, ".card .state > .clip")).toEqual([]);
+    const [what, since] = [
+      await head.locator(".what").boundingBox(),
+      await head.locator(".since").boundingBox(),
+    ];
+    expect((what?.x ?? 0) + (what?.width ?? 0)).toBeLessThanOrEqual(since?.x ?? 0);
+    expect(Math.abs((what?.y ?? 0) - (since?.y ?? 0))).toBeLessThan(8);
+  });
+
 test("the log shows what was said without marks of Markdown", async ({ fleet, page }) => {
   const id = await fleet.start("Look at the totals");
   await fleet.hook(id, "Stop", { last_assistant_message: "**Done**: `sum` is right." });
