@@ -209,6 +209,42 @@ for (const width of [390, 1024, 1440])
     expect(Math.abs((what?.y ?? 0) - (since?.y ?? 0))).toBeLessThan(8);
   });
 
+test("a command wraps after slashes and never between the dashes and the name of an option", async ({
+  fleet,
+  page,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  const id = await fleet.start();
+  const command = `tool ${Array.from({ length: 40 }, (_, i) => `--option-${i} /home/dev/folder-${i}/file`).join(" ")}`;
+  void fleet.ask(id, "Bash", { command });
+  await fleet.open(`#/session/${id}`);
+  const shown = page.locator("[data-drawer] .cmd");
+  await expect(shown).toHaveText(command);
+  const broken = await shown.evaluate((pre) => {
+    const lines: { top: number; text: string }[] = [];
+    const walker = document.createTreeWalker(pre, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const text = node.textContent ?? "";
+      for (let i = 0; i < text.length; i++) {
+        const range = document.createRange();
+        range.setStart(node, i);
+        range.setEnd(node, i + 1);
+        const { top, width } = range.getBoundingClientRect();
+        const line = lines.at(-1);
+        if (width === 0 || !line || Math.abs(line.top - top) < 4) {
+          if (line) line.text += text[i];
+          else lines.push({ top, text: text[i] ?? "" });
+        } else lines.push({ top, text: text[i] ?? "" });
+      }
+    }
+    return lines
+      .slice(0, -1)
+      .map(({ text }) => text)
+      .filter((text) => !/[\s/-]$/.test(text) || /(^|\s)--?$/.test(text));
+  });
+  expect(broken).toEqual([]);
+});
+
 test("the log shows what was said without marks of Markdown", async ({ fleet, page }) => {
   const id = await fleet.start("Look at the totals");
   await fleet.hook(id, "Stop", { last_assistant_message: "**Done**: `sum` is right." });
