@@ -245,6 +245,15 @@ test("a command wraps after slashes and never between the dashes and the name of
   expect(broken).toEqual([]);
 });
 
+test("the time of the last turn does not go on after the session ended", async ({ fleet, page }) => {
+  const id = await fleet.start();
+  await fleet.hook(id, "Stop", { last_assistant_message: "Done." });
+  await fleet.hook(id, "SessionEnd", { reason: "prompt_input_exit" });
+  await fleet.open(`#/session/${id}`);
+  const turn = page.locator("[data-drawer] .facts > span", { hasText: "turn 1" });
+  await expect(turn).toHaveText("turn 1");
+});
+
 test("the log shows what was said without marks of Markdown", async ({ fleet, page }) => {
   const id = await fleet.start("Look at the totals");
   await fleet.hook(id, "Stop", { last_assistant_message: "**Done**: `sum` is right." });
