@@ -254,6 +254,14 @@ test("the time of the last turn does not go on after the session ended", async (
   await expect(turn).toHaveText("turn 1");
 });
 
+test("a card that waits the first time says once how long", async ({ fleet }) => {
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "make" });
+  await fleet.open();
+  await expect(fleet.card(id).locator(".since")).toBeVisible();
+  await expect(fleet.card(id).locator(".assignment")).toHaveCount(0);
+});
+
 test("the log shows what was said without marks of Markdown", async ({ fleet, page }) => {
   const id = await fleet.start("Look at the totals");
   await fleet.hook(id, "Stop", { last_assistant_message: "**Done**: `sum` is right." });
