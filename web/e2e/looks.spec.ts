@@ -262,6 +262,17 @@ test("a card that waits the first time says once how long", async ({ fleet }) =>
   await expect(fleet.card(id).locator(".assignment")).toHaveCount(0);
 });
 
+test("a long project name stays on its line in the overview of a phone", async ({ fleet, page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  const cwd = "/home/dev/a-project-with-quite-a-long-name-for-a-repository";
+  await fleet.start("go", { cwd });
+  await fleet.open("#/overview");
+  const row = page.locator(".lane-row").first();
+  await expect(row).toContainText("a-project-with");
+  expect(await row.evaluate((e) => e.scrollHeight - e.clientHeight)).toBeLessThanOrEqual(0);
+  expect(await row.locator(".dim").evaluate((e) => e.getClientRects().length)).toBe(1);
+});
+
 test("the log shows what was said without marks of Markdown", async ({ fleet, page }) => {
   const id = await fleet.start("Look at the totals");
   await fleet.hook(id, "Stop", { last_assistant_message: "**Done**: `sum` is right." });
