@@ -262,6 +262,28 @@ test("a card that waits the first time says once how long", async ({ fleet }) =>
   await expect(fleet.card(id).locator(".assignment")).toHaveCount(0);
 });
 
+test("a form that only its terminal can answer offers no button that leads nowhere", async ({
+  fleet,
+  page,
+}) => {
+  const id = await fleet.start();
+  await fleet.hook(id, "Elicitation", {
+    mcp_server_name: "tickets",
+    message: "Which ticket?",
+    requested_schema: { type: "object", properties: { close: { type: "boolean", title: "Close it" } } },
+  });
+  await fleet.open(`#/session/${id}`);
+  const ask = page.locator("[data-drawer] .drawer-ask");
+  await expect(ask).toContainText("Answer it in its terminal");
+  await expect(ask.getByRole("button")).toHaveCount(0);
+  const [box, label] = [
+    await ask.getByRole("checkbox").boundingBox(),
+    await ask.getByText("Close it (optional)").boundingBox(),
+  ];
+  expect(Math.abs((box?.y ?? 0) - (label?.y ?? Infinity))).toBeLessThan(10);
+  expect(label?.x ?? 0).toBeGreaterThan(box?.x ?? Infinity);
+});
+
 test("a long project name stays on its line in the overview of a phone", async ({ fleet, page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   const cwd = "/home/dev/a-project-with-quite-a-long-name-for-a-repository";
