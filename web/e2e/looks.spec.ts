@@ -284,6 +284,20 @@ test("a form that only its terminal can answer offers no button that leads nowhe
   expect(label?.x ?? 0).toBeGreaterThan(box?.x ?? Infinity);
 });
 
+test("the digest is offered in the log, and the line of keys names no key that does nothing", async ({
+  fleet,
+  page,
+}) => {
+  await fleet.open("#/log");
+  const line = page.locator("footer.keys");
+  await expect(line).toContainText("search");
+  await expect(line).not.toContainText("move");
+  await fleet.start("Tidy the totals");
+  await expect(line).toContainText("move");
+  await page.getByRole("button", { name: /^While you were away/ }).click();
+  await expect(page.getByRole("dialog", { name: "Digest" })).toBeVisible();
+});
+
 test("a long project name stays on its line in the overview of a phone", async ({ fleet, page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   const cwd = "/home/dev/a-project-with-quite-a-long-name-for-a-repository";
