@@ -28,7 +28,7 @@ export function Header() {
   useHideWithoutRoom(instruments);
   return (
     <header class="top">
-      <a class="brand" href="#/">
+      <a class="brand" href="#/" aria-label="Flightdeck">
         <Icon name="mark" />
         <span>Flightdeck</span>
       </a>
