@@ -29,6 +29,10 @@ test.describe("accessibility", () => {
         await startRestingFleet(fleet.server.url, 12);
         await fleet.open();
         await check(fleet, "board");
+        // The name in the header is hidden here.
+        await page.setViewportSize({ width: 1024, height: 768 });
+        await check(fleet, "board at 1024 px");
+        await page.setViewportSize({ width: 1600, height: 1000 });
         await page.goto(`${fleet.server.url}?state=thinking&state=idle`);
         await expect(page.locator(".outside-filter")).toBeVisible();
         await check(fleet, "filtered board");

@@ -187,3 +187,18 @@ test("the note with Undo names what was answered in words", async ({ fleet, page
   await page.keyboard.press("y");
   await expect(page.locator(".undo-note")).toContainText("question · api");
 });
+
+test("Escape in the search clears it, then goes back to the selected card", async ({ fleet, page }) => {
+  const id = await fleet.start("Tidy the totals");
+  await fleet.block(id, "make");
+  await fleet.open();
+  await fleet.select(id);
+  await page.keyboard.press("/");
+  await expect(page.locator("#search")).toBeFocused();
+  await page.keyboard.type("totals");
+  await page.keyboard.press("Escape");
+  await expect(page.locator("#search")).toBeFocused();
+  await expect(page.locator("#search")).toHaveValue("");
+  await page.keyboard.press("Escape");
+  await expect(fleet.card(id)).toBeFocused();
+});

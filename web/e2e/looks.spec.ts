@@ -189,6 +189,126 @@ test("without a connection words stay readable, no key cap is shown, and times i
   expect(await since.evaluate((time) => getComputedStyle(time, "::before").content)).toBe('""');
 });
 
+for (const width of [390, 1024, 1440])
+  test(`a long tool name leaves the kind of request and the time whole at ${width} px`, async ({
+    fleet,
+    page,
+  }) => {
+    await page.setViewportSize({ width, height: 844 });
+    const id = await fleet.start("Use the tracker");
+    void fleet.ask(id, "mcp__tracker__create_an_issue_in_a_project", { title: "Off by a cent" });
+    await fleet.open();
+    const head = fleet.card(id).locator(".card-head");
+    await expect(head.locator(".what")).toContainText("mcp__tracker");
+    expect(await cut(page, ".card .state > .clip")).toEqual([]);
+    const [what, since] = [
+      await head.locator(".what").boundingBox(),
+      await head.locator(".since").boundingBox(),
+    ];
+    expect((what?.x ?? 0) + (what?.width ?? 0)).toBeLessThanOrEqual(since?.x ?? 0);
+    expect(Math.abs((what?.y ?? 0) - (since?.y ?? 0))).toBeLessThan(8);
+  });
+
+test("a command wraps after slashes and never between the dashes and the name of an option", async ({
+  fleet,
+  page,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  const id = await fleet.start();
+  const command = `tool ${Array.from({ length: 40 }, (_, i) => `--option-${i} /home/dev/folder-${i}/file`).join(" ")}`;
+  void fleet.ask(id, "Bash", { command });
+  await fleet.open(`#/session/${id}`);
+  const shown = page.locator("[data-drawer] .cmd");
+  await expect(shown).toHaveText(command);
+  const broken = await shown.evaluate((pre) => {
+    const lines: { top: number; text: string }[] = [];
+    const walker = document.createTreeWalker(pre, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const text = node.textContent ?? "";
+      for (let i = 0; i < text.length; i++) {
+        const range = document.createRange();
+        range.setStart(node, i);
+        range.setEnd(node, i + 1);
+        const { top, width } = range.getBoundingClientRect();
+        const line = lines.at(-1);
+        if (width === 0 || !line || Math.abs(line.top - top) < 4) {
+          if (line) line.text += text[i];
+          else lines.push({ top, text: text[i] ?? "" });
+        } else lines.push({ top, text: text[i] ?? "" });
+      }
+    }
+    return lines
+      .slice(0, -1)
+      .map(({ text }) => text)
+      .filter((text) => !/[\s/-]$/.test(text) || /(^|\s)--?$/.test(text));
+  });
+  expect(broken).toEqual([]);
+});
+
+test("the time of the last turn does not go on after the session ended", async ({ fleet, page }) => {
+  const id = await fleet.start();
+  await fleet.hook(id, "Stop", { last_assistant_message: "Done." });
+  await fleet.hook(id, "SessionEnd", { reason: "prompt_input_exit" });
+  await fleet.open(`#/session/${id}`);
+  const turn = page.locator("[data-drawer] .facts > span", { hasText: "turn 1" });
+  await expect(turn).toHaveText("turn 1");
+});
+
+test("a card that waits the first time says once how long", async ({ fleet }) => {
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "make" });
+  await fleet.open();
+  await expect(fleet.card(id).locator(".since")).toBeVisible();
+  await expect(fleet.card(id).locator(".assignment")).toHaveCount(0);
+});
+
+test("a form that only its terminal can answer offers no button that leads nowhere", async ({
+  fleet,
+  page,
+}) => {
+  const id = await fleet.start();
+  await fleet.hook(id, "Elicitation", {
+    mcp_server_name: "tickets",
+    message: "Which ticket?",
+    requested_schema: { type: "object", properties: { close: { type: "boolean", title: "Close it" } } },
+  });
+  await fleet.open(`#/session/${id}`);
+  const ask = page.locator("[data-drawer] .drawer-ask");
+  await expect(ask).toContainText("Answer it in its terminal");
+  await expect(ask.getByRole("button")).toHaveCount(0);
+  const [box, label] = [
+    await ask.getByRole("checkbox").boundingBox(),
+    await ask.getByText("Close it (optional)").boundingBox(),
+  ];
+  expect(Math.abs((box?.y ?? 0) - (label?.y ?? Infinity))).toBeLessThan(10);
+  expect(label?.x ?? 0).toBeGreaterThan(box?.x ?? Infinity);
+});
+
+test("the digest is offered in the log, and the line of keys names no key that does nothing", async ({
+  fleet,
+  page,
+}) => {
+  await fleet.open("#/log");
+  const line = page.locator("footer.keys");
+  await expect(line).toContainText("search");
+  await expect(line).not.toContainText("move");
+  await fleet.start("Tidy the totals");
+  await expect(line).toContainText("move");
+  await page.getByRole("button", { name: /^While you were away/ }).click();
+  await expect(page.getByRole("dialog", { name: "Digest" })).toBeVisible();
+});
+
+test("a long project name stays on its line in the overview of a phone", async ({ fleet, page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  const cwd = "/home/dev/a-project-with-quite-a-long-name-for-a-repository";
+  await fleet.start("go", { cwd });
+  await fleet.open("#/overview");
+  const row = page.locator(".lane-row").first();
+  await expect(row).toContainText("a-project-with");
+  expect(await row.evaluate((e) => e.scrollHeight - e.clientHeight)).toBeLessThanOrEqual(0);
+  expect(await row.locator(".dim").evaluate((e) => e.getClientRects().length)).toBe(1);
+});
+
 test("the log shows what was said without marks of Markdown", async ({ fleet, page }) => {
   const id = await fleet.start("Look at the totals");
   await fleet.hook(id, "Stop", { last_assistant_message: "**Done**: `sum` is right." });

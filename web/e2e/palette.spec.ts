@@ -154,3 +154,19 @@ test("the command Next leads from the log to the card that needs the person", as
   await expect(page).toHaveURL(/#\/$/);
   await expect(fleet.card(id)).toBeFocused();
 });
+
+test("a word of a command finds the command, and not a session that has the letters inside a word", async ({
+  fleet,
+  page,
+}) => {
+  const id = await fleet.start("Write the changelog");
+  await fleet.open();
+  await search(page, "log");
+  await expect(options(page).first()).toContainText("Go to the log");
+  await expect(options(page).filter({ hasText: "Write the changelog" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await search(page, "changelog");
+  await expect(options(page).first()).toContainText("Write the changelog");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(`[data-drawer="${id}"]`)).toBeVisible();
+});

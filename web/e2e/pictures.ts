@@ -8,6 +8,7 @@ import type { Session } from "../src/generated/Session";
 import { postHook } from "./daemon";
 import { expect, test } from "./fleet";
 import { HostFleet, hasNats } from "./hosts";
+import { servePage } from "./servePage";
 
 const out = fileURLToPath(new URL("../../docs/pictures/", import.meta.url));
 
@@ -122,6 +123,7 @@ test("hosts-dark", async ({ page }) => {
         postHook(url, { ...call, hook_event_name: "PermissionRequest" }, held).catch(() => undefined);
       }
     }
+    await servePage(page);
     await page.emulateMedia({ reducedMotion: "reduce" });
     await page.setViewportSize({ width: 1600, height: 800 });
     await page.goto(hub);

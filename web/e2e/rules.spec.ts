@@ -46,10 +46,20 @@ test("a rule is made of an ask, with a preview of what it would have answered", 
   await expect(panel.getByRole("status")).toHaveText(
     /Of 132 past requests it would have answered 3, such as/,
   );
-  await panel.getByLabel("Bash cargo test*").check();
+  // While the rule is made, no key answers the request.
+  await expect(panel.getByRole("radio").first()).toBeFocused();
+  await page.keyboard.press("d");
+  await expect(fleet.refusal()).toContainText("a rule is being made");
+  await page.keyboard.press("Escape");
+  await expect(panel).toHaveCount(0);
+  await expect(allow(page.locator("[data-drawer]"))).toBeVisible();
+  await page.keyboard.press("w");
+  await expect(page.locator("[data-drawer] .keys")).toContainText("write the rule");
+  await page.keyboard.press("2");
   await expect(panel.getByRole("status")).toContainText("it would have answered 14");
   await expect(panel).toContainText("The policy is off");
-  await panel.getByRole("button", { name: "Write the rule, turn the policy on" }).click();
+  await expect(panel.getByRole("button", { name: "Write the rule, turn the policy on" })).toBeVisible();
+  await page.keyboard.press("y");
   await expect(panel).toHaveCount(0);
   expect(written).toEqual([{ rule: draft("cargo test*"), enable: true }]);
   // The ask itself still waits for the person.

@@ -63,6 +63,21 @@ test("chosen filters keep the bar on one line at 1440 px", async ({ fleet, page 
   expect((await bar.boundingBox())?.height).toBeLessThan(50);
 });
 
+for (const width of [1024, 1280, 1440])
+  test(`the controls of the arrangement stay in the line of the host filter at ${width} px`, async ({
+    fleet,
+    page,
+  }) => {
+    await page.setViewportSize({ width, height: 768 });
+    // No card fits these filters.
+    await page.goto(`${fleet.server.url}?host=build-machine-1&project=api&state=idle`);
+    const bar = page.getByRole("search").first();
+    await expect(bar.getByRole("button", { name: /^Host/ })).toBeVisible();
+    await expect(page.locator(".found:visible")).toBeVisible();
+    await expect(bar.getByRole("button", { name: "Order of Needs You: Cache first" })).toBeVisible();
+    expect((await bar.boundingBox())?.height).toBeLessThan(50);
+  });
+
 test("54 sessions fit on 1920 x 1080 in rows", async ({ fleet, page }) => {
   await page.addInitScript(() => localStorage.setItem("flightdeck.density", '"rows"'));
   await page.setViewportSize({ width: 1920, height: 1080 });
@@ -122,7 +137,7 @@ test("with a filter a column counts what it shows, and the fleet's number stays"
 
 /** Words of the header that are drawn over the next instrument, or cut. */
 const clashes = (page: Page) =>
-  page.locator(".instruments").evaluate((header) => {
+  page.locator(".top").evaluate((header) => {
     const boxOf = (one: Element) => one.getBoundingClientRect();
     const words = Array.from(header.querySelectorAll(".k, .v, .sub, .spark")).filter((one) =>
       one.checkVisibility(),
@@ -130,10 +145,22 @@ const clashes = (page: Page) =>
     const end = boxOf(header).right;
     return words.flatMap((one) => {
       const [{ right }, own] = [boxOf(one), one.closest(".instrument")];
-      const next = own?.nextElementSibling;
-      const limit = next?.checkVisibility() ? boxOf(next).left : end;
+      const inLine = own?.nextElementSibling ?? own?.parentElement?.nextElementSibling;
+      const limit = inLine?.checkVisibility() ? boxOf(inLine).left : end;
       return right > limit + 1 ? [`${one.textContent}: ${right} > ${limit}`] : [];
     });
+  });
+
+for (const width of [1024, 1121, 1215, 1280])
+  test(`the header cuts nothing and says how it is connected at ${width} px`, async ({ fleet, page }) => {
+    await page.setViewportSize({ width, height: 768 });
+    await fleet.open();
+    const connected = page.locator("[data-connection=live] .k");
+    await expect(connected).toBeVisible();
+    const tools = await page.locator(".top-tools").boundingBox();
+    const label = await connected.boundingBox();
+    expect((label?.x ?? 0) + (label?.width ?? 0)).toBeLessThanOrEqual(tools?.x ?? 0);
+    expect(await clashes(page)).toEqual([]);
   });
 
 test.describe("the header of a fleet with costs", () => {

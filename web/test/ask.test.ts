@@ -116,6 +116,10 @@ test("a plan's Markdown becomes blocks, never HTML", () => {
     { kind: "table", rows: [["a", "b"], ["one", "x | y"], ["alone"]] },
     { kind: "text", text: "text" },
   ]);
+  expect(parseBlocks("> one\n> > two\nafter")).toEqual([
+    { kind: "quote", text: "one\ntwo" },
+    { kind: "text", text: "after" },
+  ]);
   expect(parseBlocks("1. two\n   more")).toEqual([
     { kind: "list", ordered: true, items: [{ mark: "1.", depth: 0, text: "two more" }] },
   ]);

@@ -11,6 +11,7 @@ import { refused, useAskKeys } from "../keys/askKeys";
 import { askFocus, isCurrentAsk } from "../keys/currentAsk";
 import { now, time } from "../lib/clock";
 import { openSession, sessionHref } from "../lib/route";
+import { can } from "../live/capabilities";
 import { sessionSignal } from "../live/store";
 import { Button, NeedsDaemon } from "../ui/Button";
 import { Icon } from "../ui/Icon";
@@ -208,16 +209,14 @@ function InTerminal({ ask, expired, full }: { ask: Ask; expired: boolean; full: 
   );
 }
 
-/** Also used for a session that is blocked without an ask, because no hook reported one. */
-export function TerminalRow({
-  id,
-  why,
-  children,
-}: {
-  id: string;
-  why: string;
-  children?: ComponentChildren;
-}) {
+/**
+ * Where the session is answered: a button that goes there, or only words if its terminal cannot be reached from here.
+ * Also used for a session that is blocked without an ask, because no hook reported one.
+ */
+export function TerminalRow({ id, why, children }: TerminalRowProps) {
+  const seat = sessionSignal(id)?.value?.seat;
+  if (seat && !(seat.pane && can("focus")))
+    return <TypedThere place={[seat.name, seat.pane].filter(Boolean).join(" ")}>{children}</TypedThere>;
   return (
     <div class="answer">
       <Button kind="primary" onClick={() => void goToTerminal(id)}>
@@ -233,3 +232,20 @@ export function TerminalRow({
     </div>
   );
 }
+
+type TerminalRowProps = { id: string; why: string; children?: ComponentChildren };
+
+const TypedThere = ({ place, children }: { place: string; children: ComponentChildren }) => (
+  <div class="in-terminal">
+    <Icon name="pane" small />
+    <span class="clip">
+      <span class="long">Answer it in its </span>terminal
+      {place && (
+        <>
+          , <b>{place}</b>
+        </>
+      )}
+    </span>
+    {children}
+  </div>
+);

@@ -85,7 +85,7 @@ function FormField({ field, value, disabled, onSet }: FormFieldProps) {
   if (field.kind === "many")
     return <Several field={field} label={label} value={value} disabled={disabled} onSet={onSet} />;
   return (
-    <label class="form-field">
+    <label class={field.kind === "boolean" ? "form-field is-tick" : "form-field"}>
       <span>{label}</span>
       <Control field={field} value={value} disabled={disabled} onSet={onSet} />
       {field.description && <small>{field.description}</small>}

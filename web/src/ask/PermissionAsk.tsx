@@ -12,7 +12,7 @@ import { ApprovalGate } from "./ApprovalGate";
 import type { AskProps } from "./AskView";
 import { DenyMessage, DenyMore, denyAndStop, WRITING } from "./Deny";
 import { type PermissionAnswers, permissionKeys, usePermissionAnswers } from "./permissionAnswers";
-import { RulePanel, rulePanelOf } from "./RulePanel";
+import { RulePanel, rulePanelOf, useRuleMaker } from "./RulePanel";
 import { type Suggestion, suggestionText } from "./suggestion";
 import { ToolInputView } from "./ToolInputView";
 import { fitsCard, toolInput } from "./toolInput";
@@ -25,7 +25,10 @@ export function PermissionAsk(props: AskProps) {
   const answers = usePermissionAnswers(ask, full);
   const first = isWhole && !ask.caution ? ask.suggestions[0] : undefined;
   const isWriting = answers.writing.value;
-  useAskKeys(ask.id, full, isWriting ? WRITING : permissionKeys(props, isWhole, first, answers));
+  const isMakingRule = full && rulePanelOf(ask.id).value;
+  const maker = useRuleMaker(ask, isMakingRule);
+  const keys = isMakingRule ? maker.keys : permissionKeys(props, isWhole, first, answers);
+  useAskKeys(ask.id, full, isWriting ? WRITING : keys);
   if (isWriting)
     return (
       <>
@@ -37,8 +40,11 @@ export function PermissionAsk(props: AskProps) {
     <>
       <ToolInputView input={input} full={full} clipped={!full && !isWhole} />
       {ask.caution && isWhole && <Caution text={ask.caution} />}
-      <AnswerButtons {...props} fits={fits} first={first} answers={answers} />
-      {full && rulePanelOf(ask.id).value && <RulePanel ask={ask} />}
+      {isMakingRule ? (
+        <RulePanel ask={ask} maker={maker} />
+      ) : (
+        <AnswerButtons {...props} fits={fits} first={first} answers={answers} />
+      )}
     </>
   );
 }

@@ -1,9 +1,10 @@
 /** Makes a rule of an ask: which one, what it would have answered so far, and writing it. */
 import { type Signal, useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Ask } from "../generated/Ask";
 import type { RuleDraft } from "../generated/RuleDraft";
 import type { RuleSuggestions } from "../generated/RuleSuggestions";
+import { type AskKey, type AskKeys, key, refused } from "../keys/askKeys";
 import { keyedState } from "../lib/drafts";
 import { errorText } from "../lib/errorText";
 import { Button, Segmented } from "../ui/Button";
@@ -19,30 +20,93 @@ const DECISIONS = [
   { value: "deny" as const, label: "Deny" },
 ];
 
-export function RulePanel({ ask }: { ask: Ask }) {
-  const { found, error } = useSuggestedRules(ask.id);
+/** A rule that is being made: what can be chosen, and the keys that write or cancel it. */
+export type RuleMaker = {
+  found: Signal<RuleSuggestions | null>;
+  error: Signal<string | null>;
+  chosen: Signal<number>;
+  decision: Signal<RuleDraft["decision"]>;
+  preview: Signal<string>;
+  /** Null while nothing can be written. */
+  write: (() => void) | null;
+  close: () => void;
+  keys: AskKeys;
+};
+
+/** `isOpen`: whether the panel is shown. Each time it opens, the choices are those of the beginning. */
+export function useRuleMaker(ask: Ask, isOpen: boolean): RuleMaker {
+  const { found, error } = useSuggestedRules(ask.id, isOpen);
   const chosen = useSignal(0);
   const decision = useSignal<RuleDraft["decision"]>("allow");
+  useEffect(() => {
+    chosen.value = 0;
+    decision.value = "allow";
+  }, [ask.id, isOpen]);
   const suggested = found.value?.rules[chosen.value];
   const rule = suggested && { ...suggested.rule, decision: decision.value };
   const preview = useRulePreview(rule, [found.value, chosen.value, decision.value]);
   const close = () => {
     rulePanelOf(ask.id).value = false;
   };
-  const write = () => {
-    if (!rule) return;
-    postRule(rule, true).then(
-      ({ rule: name, added }) => {
-        showToast(added ? `Rule written: ${name}` : `There is such a rule already: ${name}`);
-        close();
-      },
-      (cause: unknown) => {
-        error.value = errorText(cause);
-      },
-    );
+  const write = rule
+    ? () =>
+        void postRule(rule, true).then(
+          ({ rule: name, added }) => {
+            showToast(added ? `Rule written: ${name}` : `There is such a rule already: ${name}`);
+            close();
+          },
+          (cause: unknown) => {
+            error.value = errorText(cause);
+          },
+        )
+    : null;
+  return {
+    found,
+    error,
+    chosen,
+    decision,
+    preview,
+    write,
+    close,
+    keys: ruleKeys(found.value, chosen, write, close),
   };
+}
+
+const BUSY = refused("a rule is being made: write or cancel it first");
+
+/** No key answers the request while the panel is open: the press would be meant for the rule. */
+function ruleKeys(
+  found: RuleSuggestions | null,
+  chosen: Signal<number>,
+  write: (() => void) | null,
+  close: () => void,
+): AskKeys {
+  const choices = (found?.rules ?? []).map(({ name }, i): [string, AskKey] => [
+    String(i + 1),
+    key(name, () => {
+      chosen.value = i;
+    }),
+  ]);
+  return {
+    ...(choices.length > 1 && Object.fromEntries(choices.slice(0, 9))),
+    y: write ? key("write the rule", write) : refused("there is no rule to write yet"),
+    Escape: key("cancel", close),
+    d: BUSY,
+    D: BUSY,
+    a: BUSY,
+    w: BUSY,
+  };
+}
+
+export function RulePanel({ ask, maker }: { ask: Ask; maker: RuleMaker }) {
+  const { found, error } = maker;
+  const panel = useRef<HTMLElement>(null);
+  // Tab and the arrow keys go on from the choices.
+  useEffect(() => {
+    if (found.value) panel.current?.querySelector<HTMLElement>("input:checked, .answer .btn")?.focus();
+  }, [found.value]);
   return (
-    <section class="rule-panel" aria-label="Make this a rule">
+    <section class="rule-panel" aria-label="Make this a rule" ref={panel}>
       <h4>
         <Icon name="rule" small /> Make this a rule
       </h4>
@@ -53,34 +117,43 @@ export function RulePanel({ ask }: { ask: Ask }) {
       )}
       {found.value?.rules.length === 0 && <p>Only a person answers this, so no rule can be made of it.</p>}
       {found.value && found.value.rules.length > 0 && (
-        <RuleChoices ask={ask} found={found.value} chosen={chosen} decision={decision} preview={preview} />
+        <RuleChoices ask={ask} found={found.value} maker={maker} />
       )}
       <div class="answer">
-        {rule && (
-          <Button kind="primary" onClick={write}>
-            {found.value?.enabled ? "Write the rule" : "Write the rule, turn the policy on"}
+        {maker.write && (
+          <Button kind="primary" onClick={maker.write} keys="y">
+            {found.value?.enabled ? "Write the rule" : "Write the rule, turn the policy on"} <kbd>y</kbd>
           </Button>
         )}
-        <Button onClick={close}>Cancel</Button>
+        <Button onClick={maker.close} keys="Escape">
+          Cancel <kbd>Esc</kbd>
+        </Button>
       </div>
     </section>
   );
 }
 
-/** Loads the rules that the daemon suggests for an ask. */
-function useSuggestedRules(askId: string) {
+/** Loads the rules that the daemon suggests for an ask while the panel is open. */
+function useSuggestedRules(askId: string, isOpen: boolean) {
   const found = useSignal<RuleSuggestions | null>(null);
   const error = useSignal<string | null>(null);
   useEffect(() => {
+    found.value = null;
+    error.value = null;
+    if (!isOpen) return;
+    let gone = false;
     getRules(askId).then(
       (rules) => {
-        found.value = rules;
+        if (!gone) found.value = rules;
       },
       (cause: unknown) => {
-        error.value = errorText(cause);
+        if (!gone) error.value = errorText(cause);
       },
     );
-  }, [askId]);
+    return () => {
+      gone = true;
+    };
+  }, [askId, isOpen]);
   return { found, error };
 }
 
@@ -106,16 +179,10 @@ function useRulePreview(rule: RuleDraft | undefined, choices: unknown[]): Signal
   return preview;
 }
 
-type RuleChoicesProps = {
-  ask: Ask;
-  found: RuleSuggestions;
-  chosen: Signal<number>;
-  decision: Signal<RuleDraft["decision"]>;
-  preview: Signal<string>;
-};
+type RuleChoicesProps = { ask: Ask; found: RuleSuggestions; maker: RuleMaker };
 
 /** What the rule answers, and which requests it answers. */
-function RuleChoices({ ask, found, chosen, decision, preview }: RuleChoicesProps) {
+function RuleChoices({ ask, found, maker: { chosen, decision, preview } }: RuleChoicesProps) {
   return (
     <>
       <Segmented
@@ -137,6 +204,7 @@ function RuleChoices({ ask, found, chosen, decision, preview }: RuleChoicesProps
                 chosen.value = i;
               }}
             />
+            {found.rules.length > 1 && i < 9 && <kbd>{i + 1}</kbd>}
             <code>{name}</code>
             {!would_answer && <span class="dim">a person answers this one in any case</span>}
           </label>

@@ -1,5 +1,5 @@
 /** Shows the complete input of a tool call. */
-import { Breakable } from "../ui/Breakable";
+import { Breakable, CommandText } from "../ui/Breakable";
 import { Icon } from "../ui/Icon";
 import { Markdown } from "../ui/Markdown";
 import { TRUNCATION_MARK } from "./fullAsk";
@@ -32,7 +32,9 @@ function Shaped({ input, lines }: { input: ToolInput; lines: number }) {
     case "command":
       return (
         <>
-          <pre class="cmd">{input.command}</pre>
+          <pre class="cmd">
+            <CommandText text={input.command} />
+          </pre>
           {input.description && <p class="why">{input.description}</p>}
         </>
       );

@@ -14,8 +14,9 @@ export function AssignmentLine({ session }: { session: Session }) {
   if (!assignment) return null;
   const { label, icon, tone } = standing(assignment);
   const own = isSameTitle(assignment.title, title) ? null : assignment.title;
-  // The head of the card says already that it works.
-  if (own === null && tone === "work" && briefWaitedMs(assignment, 0) < WAITED_MIN_MS) return null;
+  // The head of the card says already that it works or waits, and since when.
+  const isOver = assignment.state === "complete";
+  if (own === null && !isOver && briefWaitedMs(assignment, 0) < WAITED_MIN_MS) return null;
   return (
     <p class={`assignment tone-${tone}`}>
       <Icon name={icon} small />

@@ -9,6 +9,7 @@ import { plural } from "../lib/format";
 import { hookProblem } from "../live/hookProblem";
 import { hookStatus } from "../live/hookStatus";
 import { connection } from "../live/stream";
+import { CommandText } from "../ui/Breakable";
 import { Button } from "../ui/Button";
 import { Icon, WireIcon } from "../ui/Icon";
 import { Ago } from "../ui/Timer";
@@ -60,7 +61,11 @@ export function EmptyBoard() {
             ))}
         </div>
         <p class="dim">
-          Nothing shows up? <Command text={`${program} doctor`} /> says why.
+          Nothing shows up?{" "}
+          <code>
+            <CommandText text={`${program} doctor`} />
+          </code>{" "}
+          says why.
         </p>
       </div>
     </main>
@@ -129,25 +134,15 @@ const Tick = ({ good }: { good: boolean }) => (
   </span>
 );
 
-/** Lets a long path wrap after each slash. */
-const Command = ({ text }: { text: string }) => (
-  <code>
-    {text.split(/(?<=\/)/).map((part) => (
-      <>
-        {part}
-        <wbr />
-      </>
-    ))}
-  </code>
-);
-
 /** A command to try. */
 export function Way({ title, command, text }: { title: string; command: string; text: string }) {
   return (
     <div class="way">
       <h2>{title}</h2>
       <div class="cmdline">
-        <Command text={command} />
+        <code>
+          <CommandText text={command} />
+        </code>
         <Button kind="ghost" square onClick={() => void copy(command)} label={`Copy ${command}`}>
           <Icon name="copy" small />
         </Button>

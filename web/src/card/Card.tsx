@@ -9,7 +9,6 @@ import { PickMark } from "../keys/picks";
 import { sessionHref } from "../lib/route";
 import { can } from "../live/capabilities";
 import { sessionSignal } from "../live/store";
-import { Icon } from "../ui/Icon";
 import { type Appearance, appearanceOf } from "./appearance";
 import { Badges } from "./Badges";
 import { CardAsks } from "./CardAsks";
@@ -80,7 +79,7 @@ function Body({
       <LastMessage session={session} />
       <CardAsks id={session.id} asks={asks} />
       <KeptTextNote sessionId={session.id} />
-      {elsewhere && <InTerminal session={session} />}
+      {elsewhere && <TerminalRow id={session.id} why={seatText(session)} />}
       <Badges session={session} />
       {session.takes === "prompt" && can("prompt") && <Composer id={session.id} placeholder="Next prompt" />}
       <AssignmentLine session={session} />
@@ -123,28 +122,7 @@ function Current({ session, hasAsks }: { session: Session; hasAsks: boolean }) {
 const withinProject = (text: string, { project: { path } }: Session) =>
   path ? text.replaceAll(`${path}/`, "") : text;
 
-/**
- * Shown for a blocked session without an ask that can be answered here. The button goes to the terminal if
- * the daemon can do that.
- */
-function InTerminal({ session }: { session: Session }) {
-  const { pane, name } = session.seat;
-  const seat = [name, pane].filter(Boolean).join(" ");
-  if (pane && can("focus")) return <TerminalRow id={session.id} why={seat} />;
-  return (
-    <p class="in-terminal">
-      <Icon name="pane" small />
-      <span class="clip">
-        <span class="long">Answer it in its </span>terminal
-        {seat && (
-          <>
-            , <b>{seat}</b>
-          </>
-        )}
-      </span>
-    </p>
-  );
-}
+const seatText = ({ seat }: Session) => [seat.name, seat.pane].filter(Boolean).join(" ");
 
 /** Lights the card's edge once when it starts to need the person. */
 function useFlash(element: { current: HTMLElement | null }, session: Session | undefined): void {

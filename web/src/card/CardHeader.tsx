@@ -27,7 +27,7 @@ export function StateLine({ session, appearance }: { session: Session; appearanc
         )}
         <span class="clip">{state}</span>
         {what && (
-          <span class="what">
+          <span class="what" title={what}>
             {what}
             {inAgent && <span> in {inAgent}</span>}
           </span>

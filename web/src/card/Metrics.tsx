@@ -5,6 +5,7 @@ import { duration, modelName, tokens, usd } from "../lib/format";
 import { Icon } from "../ui/Icon";
 import { Gauge, isHigh, Pips } from "../ui/Meters";
 import { Elapsed, Remaining } from "../ui/Timer";
+import { isInTurn } from "./headline";
 
 export function Metrics({ session }: { session: Session }) {
   const few = !session.context && !session.cost && session.cache.status === "unknown";
@@ -92,9 +93,8 @@ function CacheMetric({ session: { cache } }: { session: Session }) {
 }
 
 function TurnMetric({ session }: { session: Session }) {
-  const { current_turn_started_at: start, last_turn_task_seconds: last, status } = session;
-  const running = start && (status.kind === "working" || status.kind === "attention_needed");
-  if (running)
+  const { current_turn_started_at: start, last_turn_task_seconds: last } = session;
+  if (start && isInTurn(session))
     return (
       <span class="turn-d" title={`Turn ${session.turn_count}`}>
         <Icon name="timer" small />

@@ -62,6 +62,10 @@ function subject(ask: Ask): string | null {
 export const agentType = (session: Session, agentId: string | null): string | null =>
   agentId === null ? null : (session.sub_agents.find((a) => a.id === agentId)?.type ?? "subagent");
 
+/** Whether its turn still goes on: an idle or ended session has no running turn. */
+export const isInTurn = ({ status: { kind } }: Session): boolean =>
+  kind === "working" || kind === "attention_needed";
+
 /** The asks that can be answered here. */
 export const openAsks = (session: Session): Ask[] =>
   session.asks.filter((ask) => ask.resolution === null && ask.answerable);

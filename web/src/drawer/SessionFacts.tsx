@@ -1,5 +1,6 @@
 /** The facts about a session below the title of the drawer: branch, pane, model, times. */
 import type { ComponentChildren } from "preact";
+import { isInTurn } from "../card/headline";
 import type { Session } from "../generated/Session";
 import { modelName, roundedDuration } from "../lib/format";
 import { Icon } from "../ui/Icon";
@@ -57,7 +58,7 @@ const Fact = ({ icon, title, children }: FactProps) => (
 const TurnFact = ({ session: s }: { session: Session }) => (
   <Fact icon="timer">
     turn {s.turn_count}
-    {s.current_turn_started_at && s.status.kind !== "idle" && (
+    {s.current_turn_started_at && isInTurn(s) && (
       <>
         , <Elapsed since={s.current_turn_started_at} />
       </>

@@ -1,10 +1,8 @@
 /** The bar with search, filters, and the arrangement of the board. */
 import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
 import { layout } from "../board/currentLayout";
 import { clearFilter, FACETS, type Facet, facetOf, filter, filtering, toggleFacet } from "../board/filter";
 import type { StateName } from "../generated/StateName";
-import { useFieldKeys } from "../keys/fieldKeys";
 import { humanize, modelName } from "../lib/format";
 import {
   type Density,
@@ -18,38 +16,21 @@ import {
 } from "../lib/preferences";
 import { manyHosts } from "../live/hosts";
 import { allSessions, revision } from "../live/store";
+import { SearchField } from "../ui/FilterControls";
 import { Icon } from "../ui/Icon";
 import type { IconName } from "../ui/icons";
 import { Menu, MenuItem } from "../ui/Menu";
 
-export function Search() {
-  const field = useRef<HTMLInputElement>(null);
-  useFieldKeys(field, [["Esc", filter.value.text ? "clear" : "leave"]]);
-  return (
-    <label class="search">
-      <Icon name="search" small />
-      <input
-        ref={field}
-        id="search"
-        type="search"
-        placeholder="Search prompt, branch, command"
-        aria-label="Search sessions"
-        autocomplete="off"
-        spellcheck={false}
-        value={filter.value.text}
-        onInput={(event) => {
-          filter.value = { ...filter.value, text: event.currentTarget.value };
-        }}
-        onKeyDown={(event) => {
-          if (event.key !== "Escape") return;
-          if (filter.value.text) filter.value = { ...filter.value, text: "" };
-          else event.currentTarget.blur();
-        }}
-      />
-      <kbd>/</kbd>
-    </label>
-  );
-}
+export const Search = () => (
+  <SearchField
+    placeholder="Search prompt, branch, command"
+    label="Search sessions"
+    value={filter.value.text}
+    onChange={(text) => {
+      filter.value = { ...filter.value, text };
+    }}
+  />
+);
 
 export function FilterBar() {
   return (
@@ -62,21 +43,22 @@ export function FilterBar() {
       )}
       <MoreMenu />
       <Found />
-      <span class="push" />
-      <GroupingMenu />
-      <OrderMenu />
-      <DensityMenu />
-      <button
-        type="button"
-        class={showDone.value ? "facet on" : "facet"}
-        aria-pressed={showDone.value}
-        onClick={() => {
-          showDone.value = !showDone.value;
-        }}
-      >
-        <Icon name="check" small />
-        Done
-      </button>
+      <span class="arrangement">
+        <GroupingMenu />
+        <OrderMenu />
+        <DensityMenu />
+        <button
+          type="button"
+          class={showDone.value ? "facet on" : "facet"}
+          aria-pressed={showDone.value}
+          onClick={() => {
+            showDone.value = !showDone.value;
+          }}
+        >
+          <Icon name="check" small />
+          Done
+        </button>
+      </span>
     </div>
   );
 }
@@ -122,9 +104,10 @@ function ChoiceMenu<T extends string>({ label, icon, value, choices, onChange }:
           aria-expanded={open}
           onClick={toggle}
           aria-label={`${label}: ${shown}`}
+          title={`${label}: ${shown}`}
         >
           <Icon name={icon} small />
-          <b>{shown}</b>
+          <b class="word">{shown}</b>
           <Icon name="down" small />
         </button>
       )}
@@ -217,7 +200,7 @@ function FacetMenu({ facet }: { facet: Facet }) {
       button={(open, toggle) => (
         <button
           type="button"
-          class={`facet${chosen.length ? " on" : ""}${FOLDED.includes(facet) ? " hide-m" : ""}`}
+          class={`facet facet-${facet}${chosen.length ? " on" : ""}${FOLDED.includes(facet) ? " hide-m" : ""}`}
           aria-expanded={open}
           onClick={toggle}
         >
@@ -297,10 +280,12 @@ function GroupingMenu() {
           type="button"
           class={grouping.value === "none" ? "facet" : "facet on"}
           aria-expanded={open}
+          aria-label={GROUPINGS[grouping.value]}
+          title={`Grouping: ${GROUPINGS[grouping.value]}`}
           onClick={toggle}
         >
           <Icon name="group" small />
-          {GROUPINGS[grouping.value]}
+          <span class="word">{GROUPINGS[grouping.value]}</span>
         </button>
       )}
     >

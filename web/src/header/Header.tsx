@@ -3,6 +3,7 @@
  * not lit.
  */
 
+import { useRef } from "preact/hooks";
 import { notifyOn } from "../alerts/settings";
 import { hostCounts } from "../hosts/hostText";
 import { plural } from "../lib/format";
@@ -18,13 +19,16 @@ import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { Ago, Countdown, Elapsed } from "../ui/Timer";
 import { Limits, Spend } from "../usage/HeaderUsage";
+import { useHideWithoutRoom } from "./useHideWithoutRoom";
 
 const MAC = navigator.platform.startsWith("Mac");
 
 export function Header() {
+  const instruments = useRef<HTMLDivElement>(null);
+  useHideWithoutRoom(instruments);
   return (
     <header class="top">
-      <a class="brand" href="#/">
+      <a class="brand" href="#/" aria-label="Flightdeck">
         <Icon name="mark" />
         <span>Flightdeck</span>
       </a>
@@ -47,7 +51,7 @@ export function Header() {
           </a>
         )}
       </nav>
-      <div class="instruments" role="group" aria-label="Fleet">
+      <div class="instruments" role="group" aria-label="Fleet" ref={instruments}>
         <NeedYou />
         <NoHurry />
         <Running />
@@ -55,8 +59,8 @@ export function Header() {
         <Limits />
         <Hooks />
         <Hosts />
-        <Link />
       </div>
+      <Link />
       <div class="top-tools">
         <Button
           kind="ghost"

@@ -1,7 +1,9 @@
 /** The machines of the fleet: when each was last seen, its backlog, and whether its clock differs. */
+import { Way } from "../board/EmptyBoard";
 import type { Host } from "../generated/Host";
 import type { HostLink } from "../generated/HostLink";
 import { clockTime, plural } from "../lib/format";
+import { hookStatus } from "../live/hookStatus";
 import { hosts } from "../live/hosts";
 import { Icon } from "../ui/Icon";
 import { Ago } from "../ui/Timer";
@@ -9,21 +11,44 @@ import { clockText, HOST_ICONS, hostTerms, linkText, versionMark } from "./hostT
 
 export function HostsView() {
   const list = hosts.value;
+  if (!list?.link) return <Alone />;
   return (
     <main class="hosts-view" tabIndex={0} aria-label="Hosts">
       <h1>Hosts</h1>
-      {list?.link ? <Joined hosts={list.hosts} link={list.link} /> : <Alone />}
+      <Joined hosts={list.hosts} link={list.link} />
     </main>
   );
 }
 
 /** Also shown while there is no connection to the daemon; the banner above says so. */
-const Alone = () => (
-  <p class="lede">
-    This machine has joined no other hosts. <code>flightdeck hosts join URL</code> puts several machines on
-    one board.
-  </p>
-);
+function Alone() {
+  const program = hookStatus.value?.program ?? "flightdeck";
+  return (
+    <main class="empty">
+      <div class="empty-in">
+        <div>
+          <h1>This machine has joined no other hosts</h1>
+          <p class="lead">
+            Several machines can be on one board: each keeps its own sessions and its own log, and they find
+            each other through one NATS server. One of them is the hub, whose board shows all.
+          </p>
+        </div>
+        <div class="ways">
+          <Way
+            title="Join the machines"
+            command={`${program} hosts join URL`}
+            text="On each machine, with the address of the server."
+          />
+          <Way
+            title="Show all on one of them"
+            command={`${program} up --hub`}
+            text="Its board then has the sessions of all hosts."
+          />
+        </div>
+      </div>
+    </main>
+  );
+}
 
 function Joined({ hosts, link }: { hosts: Host[]; link: HostLink }) {
   const here = hosts.filter((host) => !host.left);

@@ -56,12 +56,18 @@ export function startFieldKeys(): void {
   });
 }
 
-/** Escape leaves a field without a handler of its own: to its card, or to the text of the drawer. */
+/**
+ * Escape leaves a field without a handler of its own: to its card or the text of the drawer, and from the search to
+ * the selected card.
+ */
 export function leaveField(event: KeyboardEvent): boolean {
   if (event.key !== "Escape" || event.defaultPrevented || !isTextField(event.target)) return false;
   const drawer = event.target.closest("[data-drawer]")?.querySelector<HTMLElement>(".drawer-main");
-  const place = drawer ?? event.target.closest<HTMLElement>("[data-card]");
-  if (!place) return false;
-  place.focus({ preventScroll: true });
+  const isSearch = event.target.id === "search";
+  const selected = isSearch ? document.querySelector<HTMLElement>('[data-card][aria-current="true"]') : null;
+  const place = drawer ?? event.target.closest<HTMLElement>("[data-card]") ?? selected;
+  if (place) place.focus({ preventScroll: true });
+  else if (isSearch) event.target.blur();
+  else return false;
   return true;
 }

@@ -8,7 +8,9 @@ import { openEffortId, openId, view } from "../lib/route";
 import { unfolded } from "../lib/selection";
 import { can } from "../live/capabilities";
 import { isOffline } from "../live/stream";
+import { logRows } from "../log/logData";
 import { overlay } from "../overlay/overlay";
+import { historyRows } from "../overview/history";
 import { menuIsOpen } from "../ui/Menu";
 import { type AskKeys, askKeysOf } from "./askKeys";
 import { currentAskOf, targetId } from "./currentAsk";
@@ -82,7 +84,8 @@ function boardKeys(session: Session | undefined): ValidKey[] {
 /** The rows of the overview and of the log are opened; requests are answered on the board and in the drawer. */
 function rowKeys(session: Session | undefined): ValidKey[] {
   const keys: ValidKey[] = session ? [["↵", "open"], ...sessionKeys(session)] : [];
-  return [...keys, ["j k", "move"], ...nextKey(), ["/", "search"], ["g b", "board"], ...connectKey()];
+  if ((view.value === "log" ? logRows : historyRows).value.length > 0) keys.push(["j k", "move"]);
+  return [...keys, ...nextKey(), ["/", "search"], ["g b", "board"], ...connectKey()];
 }
 
 /** Enter opens the effort of a row, o its session. */

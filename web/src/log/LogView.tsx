@@ -1,6 +1,7 @@
 /** The log: what was asked, by day and project, the result, and how long it waited for the person. */
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { openDigest } from "../digest/digestData";
 import type { Digest } from "../generated/Digest";
 import { now } from "../lib/clock";
 import { plural, roundedDuration } from "../lib/format";
@@ -99,6 +100,10 @@ function Head({ week, at }: { week: Digest; at: number }) {
           <b class={waiting_seconds >= 1 ? "attn" : undefined}>{roundedDuration(waiting_seconds * 1000)}</b>{" "}
           for you.
         </p>
+        <Button onClick={openDigest}>
+          <Icon name="asks" small />
+          While you were away <kbd>g a</kbd>
+        </Button>
       </div>
       <WaitChart digest={week} at={at} />
     </div>

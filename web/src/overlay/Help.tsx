@@ -57,6 +57,7 @@ const KEYS: [string, [string, string][]][] = [
       ["/", "search"],
       ["Ctrl K · ⌘K", "commands and sessions"],
       ["?", "this page"],
+      ["R", "connect now, while the connection is lost"],
     ],
   ],
 ];

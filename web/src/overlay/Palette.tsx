@@ -159,11 +159,20 @@ function find(text: string): Entry[] {
     .sort(byNeed)
     .slice(0, SESSIONS_MAX);
   const commands = COMMANDS.filter((c) => fits(c.text));
+  // "log" means the log and not a changelog, unless a session has the word itself.
+  const startsWord = (body: string) => wanted.every((word) => startsAWord(body.toLowerCase(), word));
+  const isCommand =
+    commands.some((c) => startsWord(c.text)) && !sessions.some((s) => startsWord(searched(s)));
   const answered = sessions.filter((s) => answersTo(s).length > 0).slice(0, ANSWERED_MAX);
   const found = sessions.flatMap((s) => [sessionEntry(s), ...(answered.includes(s) ? answerEntries(s) : [])]);
   const room = SHOWN_MAX - Math.min(commands.length, COMMANDS_MIN);
-  return [...found.slice(0, room), ...commands].slice(0, SHOWN_MAX);
+  const ranked = isCommand ? [commands, found] : [found.slice(0, room), commands];
+  return ranked.flat().slice(0, SHOWN_MAX);
 }
+
+/** Whether a word of the text begins like this; `-`, `_`, `/` and the like end a word. */
+const startsAWord = (text: string, start: string): boolean =>
+  text.startsWith(start) || text.split(/[^\p{L}\p{N}]+/u).some((word) => word.startsWith(start));
 
 const needs = (s: Session) => s.waiting?.counts === true && !s.parked;
 

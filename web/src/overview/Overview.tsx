@@ -154,7 +154,7 @@ function HistoryGrid({ rows: found, window }: { rows: FleetHistoryRow[]; window:
           <ActivityChart rows={found} window={window} />
         </div>
         <div class="sum-row num">
-          <b>{roundedDuration(total)}</b>
+          <b class={total > 0 ? "attn" : undefined}>{roundedDuration(total)}</b>
           <br />
           <span class="dim" title="The times of sessions that waited at the same time are added up">
             summed over sessions, in {roundedDuration(window.end - window.start)}
@@ -164,7 +164,9 @@ function HistoryGrid({ rows: found, window }: { rows: FleetHistoryRow[]; window:
           <>
             {project && (
               <div class="lane-row" key={`p:${project}`}>
-                <b>{project}</b>
+                <b class="clip" title={project}>
+                  {project}
+                </b>
                 <span class="dim">{plural(members.length, "session")}</span>
               </div>
             )}

@@ -1,4 +1,6 @@
 /** Controls of a view's bar: the search field and a menu with one choice. */
+import { useRef } from "preact/hooks";
+import { useFieldKeys } from "../keys/fieldKeys";
 import { Icon } from "./Icon";
 import { Menu, MenuItem } from "./Menu";
 
@@ -9,12 +11,15 @@ type SearchFieldProps = {
   onChange: (text: string) => void;
 };
 
-/** Escape clears the text, then leaves the field. */
+/** Escape clears the text. Pressed again, it leaves the field, as in every text field. */
 export function SearchField({ placeholder, label, value, onChange }: SearchFieldProps) {
+  const field = useRef<HTMLInputElement>(null);
+  useFieldKeys(field, [["Esc", value ? "clear" : "leave"]]);
   return (
     <label class="search">
       <Icon name="search" small />
       <input
+        ref={field}
         id="search"
         type="search"
         placeholder={placeholder}
@@ -24,9 +29,10 @@ export function SearchField({ placeholder, label, value, onChange }: SearchField
         value={value}
         onInput={(event) => onChange(event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key !== "Escape") return;
-          if (value) onChange("");
-          else event.currentTarget.blur();
+          if (event.key !== "Escape" || value === "") return;
+          // Otherwise the same press would also leave the field.
+          event.preventDefault();
+          onChange("");
         }}
       />
       <kbd>/</kbd>

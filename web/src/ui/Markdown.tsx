@@ -1,6 +1,6 @@
 /**
- * A small Markdown renderer for plans and messages: headings, lists, tables, code, bold. It creates elements,
- * never HTML text.
+ * A small Markdown renderer for plans and messages: headings, lists, tables, quotes, code, bold. It creates
+ * elements, never HTML text.
  */
 import type { ComponentChildren } from "preact";
 
@@ -8,6 +8,7 @@ type Block =
   | { kind: "heading"; text: string }
   | { kind: "text"; text: string }
   | { kind: "code"; text: string }
+  | { kind: "quote"; text: string }
   | { kind: "table"; rows: string[][] }
   | { kind: "list"; ordered: boolean; items: Item[] };
 
@@ -19,6 +20,8 @@ const ITEM = /^(\s*)(?:([-*+])|(\d+)[.)])\s+(.*)$/;
 const INDENT = 2;
 const DEPTH_MAX = 4;
 
+/** A quote in a quote is one quote, so that no text nests deeply. */
+const QUOTE = /^(?:\s*>)+\s?(.*)$/;
 const ROW = /^\s*\|(.+)\|\s*$/;
 /** The line between table head and body. The first row is the head even without it. */
 const RULE = /^[\s:|-]+$/;
@@ -43,9 +46,13 @@ function addLine(blocks: Block[], line: string): void {
   const item = ITEM.exec(line);
   const heading = /^#{1,6}\s+(.*)$/.exec(line);
   const row = ROW.exec(line)?.[1];
+  const quote = QUOTE.exec(line)?.[1];
   if (row !== undefined) {
     if (last?.kind !== "table") blocks.push({ kind: "table", rows: [cells(row)] });
     else if (!RULE.test(row)) last.rows.push(cells(row));
+  } else if (quote !== undefined) {
+    if (last?.kind === "quote") last.text += `\n${quote}`;
+    else blocks.push({ kind: "quote", text: quote });
   } else if (item) addItem(blocks, item);
   else if (heading) blocks.push({ kind: "heading", text: heading[1] ?? "" });
   else if (line.trim() === "") blocks.push({ kind: "text", text: "" });
@@ -93,23 +100,48 @@ function inline(text: string): ComponentChildren {
   });
 }
 
-export function Markdown({ text }: { text: string }) {
-  return (
-    <div class="md">
-      {parseBlocks(text).map((block, i) => {
-        if (block.kind === "heading") return <h4 key={i}>{inline(block.text)}</h4>;
-        if (block.kind === "code") return <pre key={i}>{block.text}</pre>;
-        if (block.kind === "table") return <Table key={i} rows={block.rows} />;
-        if (block.kind === "text") return <p key={i}>{inline(block.text)}</p>;
-        const items = block.items.map((item, k) => (
-          <li key={k} data-mark={item.mark} data-depth={item.depth || undefined}>
-            <span>{inline(item.text)}</span>
-          </li>
-        ));
-        return block.ordered ? <ol key={i}>{items}</ol> : <ul key={i}>{items}</ul>;
-      })}
-    </div>
-  );
+export const Markdown = ({ text }: { text: string }) => (
+  <div class="md">
+    <Blocks text={text} />
+  </div>
+);
+
+const Blocks = ({ text }: { text: string }) => (
+  <>
+    {parseBlocks(text).map((block, i) => (
+      <BlockView key={i} block={block} />
+    ))}
+  </>
+);
+
+function BlockView({ block }: { block: Block }) {
+  switch (block.kind) {
+    case "heading":
+      return <h4>{inline(block.text)}</h4>;
+    case "code":
+      return <pre>{block.text}</pre>;
+    case "quote":
+      return (
+        <blockquote>
+          <Blocks text={block.text} />
+        </blockquote>
+      );
+    case "table":
+      return <Table rows={block.rows} />;
+    case "text":
+      return <p>{inline(block.text)}</p>;
+    case "list":
+      return <List ordered={block.ordered} items={block.items} />;
+  }
+}
+
+function List({ ordered, items }: { ordered: boolean; items: Item[] }) {
+  const rows = items.map((item, i) => (
+    <li key={i} data-mark={item.mark} data-depth={item.depth || undefined}>
+      <span>{inline(item.text)}</span>
+    </li>
+  ));
+  return ordered ? <ol>{rows}</ol> : <ul>{rows}</ul>;
 }
 
 function Table({ rows: [head = [], ...rest] }: { rows: string[][] }) {
