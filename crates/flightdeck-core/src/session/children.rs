@@ -81,7 +81,7 @@ impl Session {
 
     /// Whether the agent is one that the client uses for itself.
     fn is_helper(&self, agent_id: &AgentId, event: &Event) -> bool {
-        event.agent_type.as_deref().is_none_or(str::is_empty) && !self.children.contains_key(agent_id)
+        event.facts.agent_type.as_deref().is_none_or(str::is_empty) && !self.children.contains_key(agent_id)
     }
 
     /// A subagent started another one after the turn of the main agent: the client waits for both.

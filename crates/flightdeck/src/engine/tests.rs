@@ -255,7 +255,7 @@ async fn a_verdict_waits_for_the_event_of_its_hook_and_not_for_rows() {
     stage.settle().await;
     stage.permits.forget_permits(stage.permits.available_permits());
     let call = hook_saying("a", "PreToolUse", ("tool_use_id", "t1"));
-    let question = flightdeck_core::log::hook_question::question(&call, "flightdeck").unwrap();
+    let question = flightdeck_core::log::hook_question::hook_question(&call, "flightdeck").unwrap();
     let mut stored = pin!(stage.engine.append_and_judge(call, question));
     assert!(stored.as_mut().now_or_never().is_none());
     let mut other = pin!(stage.engine.append(vec![hook("b", "UserPromptSubmit")]));
