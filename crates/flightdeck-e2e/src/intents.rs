@@ -10,7 +10,7 @@ use crate::workspace::root;
 
 /// Sets whose misses may be printed. A person who reads the others while changing rules can no longer measure with them.
 /// `third_held_out`, `fourth_held_out` and those after `fifth_tune` are of them since they were measured and then read.
-const TUNE: [&str; 16] = [
+const TUNE: [&str; 18] = [
     "tune",
     "first_met",
     "met_later",
@@ -27,8 +27,11 @@ const TUNE: [&str; 16] = [
     "ninth_held_out",
     "tenth_tune",
     "tenth_held_out",
+    "eleventh_tune",
+    "twelfth_tune",
 ];
-const HELD_OUT: [&str; 3] = ["held_out", "second_held_out", "fifth_held_out"];
+const HELD_OUT: [&str; 5] =
+    ["held_out", "second_held_out", "fifth_held_out", "eleventh_held_out", "twelfth_held_out"];
 
 #[derive(Debug, clap::Args)]
 pub struct IntentsArgs {

@@ -28,5 +28,7 @@ fn leaves_open(sentence: &Sentence<'_>) -> bool {
     let open = [Sign::Unfinished, Sign::Hesitates, Sign::OpenPoint, Sign::Blocked];
     let asks = [Sign::Request, Sign::WeakRequest, Sign::Unable];
     let has = |sign: &Sign| sentence.signs.has(*sign);
-    open.iter().any(has) || asks.iter().any(has) && !sentence.signs.has(Sign::NoRequest)
+    open.iter().any(has)
+        || sentence.item && has(&Sign::PartlyDone)
+        || asks.iter().any(|sign| sentence.requests(*sign))
 }

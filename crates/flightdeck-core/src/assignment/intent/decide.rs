@@ -30,7 +30,9 @@ pub(super) fn decide<'a>(
 fn question<'a>(sentences: &'a [Sentence<'a>], changed_files: bool) -> FoundIntent<'a> {
     let (index, question) = open_question(sentences)?;
     let before = sentences.get(..index).unwrap_or_default();
-    let offers = question.is_offer() && !before.iter().any(Sentence::is_question);
+    let after = sentences.get(index + 1..).unwrap_or_default();
+    let insists = after.iter().any(|s| s.requests(Sign::Request));
+    let offers = question.is_offer() && !insists && !before.iter().any(Sentence::is_question);
     let closes = question.signs.has(Sign::AsksForQuestions) && is_finished(sentences, changed_files);
     let rule = match () {
         _ if closes => IntentRule::SoftClose,
@@ -43,22 +45,23 @@ fn question<'a>(sentences: &'a [Sentence<'a>], changed_files: bool) -> FoundInte
     Some((rule, question))
 }
 
-/// A sentence near the end that asks without a question mark. A list may follow it.
+/// A sentence near the end that asks without a question mark. A list may follow it. If the work is not done, the first sentence may ask
+/// too, and the others give its reasons.
 fn request<'a>(sentences: &'a [Sentence<'a>], changed_files: bool) -> FoundIntent<'a> {
     let tail = || prose(sentences).rev().take(TAIL_SENTENCES_MAX);
+    let is_finished = || is_finished(sentences, changed_files);
     let is_request = |s: &&Sentence<'_>| match s.asks_for_feedback() {
-        true => !is_finished(sentences, changed_files) || leaves_a_point_open(sentences),
-        false => s.signs.has(Sign::Request) && !s.signs.has(Sign::NoRequest),
+        true => !s.signs.has(Sign::NoRequest) && (!is_finished() || leaves_a_point_open(sentences)),
+        false => s.requests(Sign::Request),
     };
-    let request = tail().find(is_request);
-    let is_weak = |s: &&Sentence<'_>| s.signs.has(Sign::WeakRequest) && !s.signs.has(Sign::NoRequest);
-    let weak = || tail().find(is_weak).filter(|_| !is_finished(sentences, changed_files));
-    Some((IntentRule::RequestsInput, request.or_else(weak)?))
+    let weak = || tail().find(|s| s.requests(Sign::WeakRequest)).filter(|_| !is_finished());
+    let first = || sentences.first().filter(|s| s.requests(Sign::Request) && !is_finished());
+    let request = tail().find(is_request).or_else(weak).or_else(first)?;
+    Some((IntentRule::RequestsInput, request))
 }
 
 fn obstacle<'a>(sentences: &'a [Sentence<'a>], _: bool) -> FoundIntent<'a> {
-    let is_unable = |s: &Sentence<'_>| s.signs.has(Sign::Unable) && !s.signs.has(Sign::NoRequest);
-    let is_blocked = |s: &&Sentence<'_>| s.signs.has(Sign::Blocked) || is_unable(s);
+    let is_blocked = |s: &&Sentence<'_>| s.signs.has(Sign::Blocked) || s.requests(Sign::Unable);
     let blocked = prose(sentences).rev().take(TAIL_SENTENCES_MAX).find(is_blocked)?;
     (!is_done(sentences)).then_some((IntentRule::Blocked, blocked))
 }
@@ -85,18 +88,38 @@ fn soft_close<'a>(sentences: &'a [Sentence<'a>], changed_files: bool) -> FoundIn
     Some((rule, close))
 }
 
+/// A report near the end. Without one, the opening may say it, unless the message ends with a part of the work or lists open tasks.
 fn done<'a>(sentences: &'a [Sentence<'a>], _: bool) -> FoundIntent<'a> {
-    let says_done = |s: &&Sentence<'_>| s.says_done() || s.signs.has(Sign::Finding);
-    let last = sentences.iter().rev().take(TAIL_SENTENCES_MAX).find(says_done);
-    let first = || sentences.iter().filter(|s| s.opening).find(says_done);
-    last.map(|s| (IntentRule::SaysDone, s)).or_else(|| Some((IntentRule::OpensWithDone, first()?)))
+    let is_part = |s: &Sentence<'_>| s.signs.has(Sign::PartlyDone);
+    if sentences.last().is_some_and(|s| !s.item && is_part(s)) {
+        return None;
+    }
+    let says_done = |(index, s): &(usize, &Sentence<'_>)| {
+        (s.says_done() || s.signs.has(Sign::Finding)) && !is_option(sentences, *index)
+    };
+    let numbered = || sentences.iter().enumerate();
+    if let Some((_, last)) = numbered().rev().take(TAIL_SENTENCES_MAX).find(says_done) {
+        return Some((IntentRule::SaysDone, last));
+    }
+    let (_, first) = numbered().filter(|(_, s)| s.opening).find(says_done)?;
+    let has_open_task = sentences.iter().any(|s| s.item && is_part(s));
+    (!has_open_task).then_some((IntentRule::OpensWithDone, first))
+}
+
+/// Whether the sentence is in a list of options or of what is missing. Its verbs report nothing: "split off the mailer".
+fn is_option(sentences: &[Sentence<'_>], index: usize) -> bool {
+    let mut before = sentences.iter().take(index + 1).rev();
+    let introduced = before.next().is_some_and(|s| s.item).then(|| before.find(|s| !s.item)).flatten();
+    introduced.is_some_and(|s| s.requests(Sign::Request) || s.requests(Sign::WeakRequest))
 }
 
 /// Whether the message says that the work is done, and not only a part of it.
 fn is_done(sentences: &[Sentence<'_>]) -> bool {
     let says_done =
         |s: &Sentence<'_>| s.says_done() && !s.signs.has(Sign::Blocked) && !s.signs.has(Sign::Unable);
-    sentences.iter().any(says_done) && !sentences.iter().any(|s| s.signs.has(Sign::PartlyDone))
+    let reported =
+        sentences.iter().enumerate().any(|(index, s)| says_done(s) && !is_option(sentences, index));
+    reported && !sentences.iter().any(|s| s.signs.has(Sign::PartlyDone))
 }
 
 /// Whether the message announces something that the person has to decide. What was done meanwhile does not decide it.

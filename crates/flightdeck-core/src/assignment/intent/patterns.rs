@@ -27,7 +27,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         Request,
-        r"\bplease (?:confirm|provide|clarify|choose|pick|decide|specify|advise|approve|answer|reply|paste|share|send|tell|grant)\b",
+        r"\bplease (?:confirm|provide|clarify|choose|pick|decide|specify|advise|approve|answer|reply|paste|share|send|tell (?:me|us)|grant)\b",
     ),
     (
         Request,
@@ -223,7 +223,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         PartlyDone,
-        r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|more|some|a few|several) (?:more |others? )?(?:to go|left to|remain)\b",
+        r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|more|some|a few|several) (?:more |others? )?(?:to go|left to|remain)\b|\b(?:[0-9]+|one|two|three|four|five|six|seven) to do\b",
     ),
     (
         Done,
@@ -256,7 +256,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         NoResult,
-        r"(?:^|\b(?:i|we)(?:'ve| have)? |\band |, )(?:[a-z]+ly |also |just |then |now |already )?(?:analy[sz]ed|asked|based|believed|compared|considered|described|discovered|checked|examined|expected|explained|explored|figured|followed|guessed|happened|hoped|identified|inspected|intended|interrupted|introduced in|investigated|launched|learned|listed|located|looked|measured|estimated|missed|need|needed|noticed|observed|opened|planned|prepared|preferred|queued|reached|reali[sz]ed|recommended|related|reproduced|researched|reviewed|scanned|scheduled|searched|skipped|spawned|started|stopped|suggested|suspected|traced|tried|triggered|waited|wanted|wondered)\b|\bto be \w+ed\b|\bstill\b",
+        r"(?:^|\b(?:i|we)(?:'ve| have)? |\band |, )(?:[a-z]+ly |also |just |then |now |already )?(?:analy[sz]ed|asked|based|believed|compared|considered|described|discovered|checked|examined|expected|explained|explored|figured|followed|guessed|happened|hoped|identified|inspected|intended|interrupted|introduced in|investigated|launched|learned|listed|located|looked|measured|estimated|missed|narrowed|need|needed|noticed|observed|opened|planned|prepared|preferred|queued|reached|reali[sz]ed|recommended|related|reproduced|researched|reviewed|scanned|scheduled|searched|skipped|spawned|started|stopped|suggested|suspected|traced|tried|triggered|waited|wanted|wondered)\b|\bto be \w+ed\b|\bstill\b",
     ),
     (
         PartlyDone,
@@ -270,7 +270,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         PartlyDone,
-        r"\b(?:haven't|have not|didn't|did not) (?:run|ran|commit|push|appl|chang|touch|merge|deploy|start)|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|half) of (?:the )?(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b|\bexcept the icon\b|\bremaining\b",
+        r"\b(?:haven't|have not|didn't|did not) (?:run|ran|commit|push|appl|chang|touch|merge|deploy|start)|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|half) of (?:the )?(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b|\bexcept the icon\b|(?:^|\b(?:the|one|two|three|four|five|few|some|with|still|are|is|[0-9]+) )remaining\b",
     ),
     (
         Offer,

@@ -51,6 +51,11 @@ impl Sentence<'_> {
         clauses().nth(1).is_some() && clauses().any(reports)
     }
 
+    /// Whether it has this sign of a request, and does not only use the same words.
+    pub(super) fn requests(&self, sign: Sign) -> bool {
+        self.signs.has(sign) && !self.signs.has(Sign::NoRequest)
+    }
+
     /// Whether it asks the person to come back with a result or a wish. "I'll report back when it's done" has the same words.
     pub(super) fn asks_for_feedback(&self) -> bool {
         self.signs.has(Sign::Feedback) && !self.signs.has(Sign::OwnReport)

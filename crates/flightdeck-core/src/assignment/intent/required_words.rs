@@ -37,7 +37,7 @@ pub(super) struct MatchReach {
 pub(super) fn alternatives(pattern: &str) -> Result<Vec<Hir>, Box<regex_syntax::Error>> {
     let parsed = ParserBuilder::new().unicode(false).utf8(false).build().parse(pattern)?;
     Ok(match parsed.kind() {
-        HirKind::Alternation(parts) => parts.clone(),
+        HirKind::Alternation(parts) => plain_words_together(parts),
         HirKind::Concat(parts) => match parts.as_slice() {
             [first, last] => with_first(first, last).unwrap_or_else(|| vec![parsed]),
             _ => vec![parsed],
@@ -46,13 +46,21 @@ pub(super) fn alternatives(pattern: &str) -> Result<Vec<Hir>, Box<regex_syntax::
     })
 }
 
-/// The alternatives of `last`, each after `first`. Plain words stay together: they need few states.
+/// The alternatives of `last`, each after `first`.
 fn with_first(first: &Hir, last: &Hir) -> Option<Vec<Hir>> {
     let (HirKind::Look(_), HirKind::Alternation(parts)) = (first.kind(), last.kind()) else { return None };
-    let (plain, shapes): (Vec<_>, Vec<_>) =
+    let parts = plain_words_together(parts).into_iter();
+    Some(parts.map(|part| Hir::concat(vec![first.clone(), part])).collect())
+}
+
+/// Plain words stay together: they need few states.
+fn plain_words_together(parts: &[Hir]) -> Vec<Hir> {
+    let (plain, mut shapes): (Vec<_>, Vec<_>) =
         parts.iter().cloned().partition(|part| part.properties().is_literal());
-    let plain = (!plain.is_empty()).then(|| Hir::alternation(plain));
-    Some(shapes.into_iter().chain(plain).map(|part| Hir::concat(vec![first.clone(), part])).collect())
+    if !plain.is_empty() {
+        shapes.push(Hir::alternation(plain));
+    }
+    shapes
 }
 
 /// `None` if the pattern needs no word: any sentence may match.
@@ -194,5 +202,6 @@ mod tests {
     fn the_alternatives_are_the_outermost_parts() {
         assert_eq!(alternatives(r"^next\b|(?:a|b)c").unwrap().len(), 2);
         assert_eq!(alternatives(r"\ba.*b|\bc.*d|\bword|\bother").unwrap().len(), 3);
+        assert_eq!(alternatives(r"\ba.*b|word|other").unwrap().len(), 2);
     }
 }

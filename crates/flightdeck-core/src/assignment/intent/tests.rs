@@ -206,3 +206,46 @@ fn a_request_in_a_statement_asks_in_every_language() {
         check(message, Intent::Question, IntentRule::RequestsInput);
     }
 }
+
+#[test]
+fn an_offer_that_waits_for_an_answer_is_a_question() {
+    let offer = "I migrated the form. Do you want the others migrated, too?";
+    check(offer, Intent::Completion, IntentRule::OfferAfterCompletion);
+    let waits = format!("{offer} I wouldn't start without an answer.");
+    check(&waits, Intent::Question, IntentRule::AsksThePerson);
+}
+
+#[test]
+fn options_report_nothing() {
+    let options = "Options:\n\n- split off the mailer\n- added later: one queue\n\nThe first is cheaper.";
+    check(options, Intent::Question, IntentRule::RequestsInput);
+    let report = "Changes:\n\n- split off the mailer\n- added one queue";
+    check(report, Intent::Completion, IntentRule::SaysDone);
+}
+
+#[test]
+fn the_first_sentence_may_ask_if_only_reasons_follow() {
+    let reasons =
+        "One set uses roles. The other uses scales. Roles survive a redesign. Scales need less typing.";
+    let asks = format!("I'd like your opinion on the names. {reasons}");
+    check(&asks, Intent::Question, IntentRule::RequestsInput);
+    check(reasons, Intent::Completion, IntentRule::Explains);
+}
+
+#[test]
+fn a_list_with_open_tasks_is_not_finished() {
+    let tasks = "[x] the parser works\n[x] types\n[ ] generator\n[ ] tests\n\nThe generator is large. It has three parts. The first has a plan.";
+    assert_eq!(detect(tasks).intent, Intent::Progress);
+    assert_eq!(detect(&tasks.replace("[ ]", "[x]")).intent, Intent::Completion);
+}
+
+#[test]
+fn an_obstacle_may_need_another_person() {
+    for message in [
+        "The archive can't be signed: the certificate expired, and a new one needs the account holder.",
+        "The release waits for a rule. Nothing I can do from here.",
+        "The job fails with 403. I can neither see nor change the secrets.",
+    ] {
+        check(message, Intent::Question, IntentRule::Blocked);
+    }
+}

@@ -48,7 +48,7 @@ pub(super) fn taken_back(s: &mut Stage) -> Result<()> {
     s.see_card(&t, "two are queued", |card| card["queued_prompts"] == 2 && card["turn_count"] == 4)?;
     t.tui.press(&["Up"])?;
     t.tui.wait_no_text("to send now", SHOWN)?;
-    s.see_card(&t, "none is queued, and the last message is the one that was sent", |card| {
+    s.see_card(&t, "none is queued, and the last message is the prompt that was sent", |card| {
         card["queued_prompts"] == 0
             && card["turn_count"] == 2
             && card["last_user_message"] == "SCRIPT:until two"
