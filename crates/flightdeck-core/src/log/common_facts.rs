@@ -25,7 +25,7 @@ pub struct CommonFacts {
     pub permission_mode: Option<String>,
     /// The client's own title of the session.
     pub session_title: Option<String>,
-    /// The type of the subagent, or the one that `claude --agent` was started with. It may be empty.
+    /// The type of the subagent, or the type with which `claude --agent` was started. It may be empty.
     pub agent_type: Option<String>,
     /// The subagent that a call left running in the background.
     pub background_agent: Option<AgentId>,

@@ -24,7 +24,7 @@ impl Session {
         }
     }
 
-    /// Adds the call to a permission prompt that no hook named, if only one call can be the one that asks. Without hooks, the calls
+    /// Adds the call to a permission prompt that no hook named, if only one call can have caused it. Without hooks, the calls
     /// that are known may be over.
     fn with_its_call(&self, need: &Need) -> Need {
         let is_unnamed = need.kind == NeedKind::Permission && need.tool.is_none();

@@ -261,7 +261,7 @@ fn a_permission_that_no_hook_reports_names_the_only_call() {
     let named = r#"needs_you needs_permission "Permission for Bash: ls""#;
     assert_eq!(reads("2.1 registry waiting:permission~prompt"), named);
     assert_eq!(reads("8.2 Notification notification_type=permission_prompt"), named);
-    // Two calls, or a subagent, may be the one that asks.
+    // The prompt may belong to either of two calls, or to a subagent.
     let unnamed = r#"needs_you needs_permission "Permission needed""#;
     let read_too = "2 PreToolUse tool_name=Read tool_use_id=2 prompt_id=a";
     assert_eq!(reads(&format!("{read_too}\n 2.1 registry waiting:permission~prompt")), unnamed);
