@@ -58,9 +58,10 @@ fn a_runtime_folder_removed_at_logout_does_not_prevent_the_next_start() {
 
 #[test]
 fn an_explicit_port_that_is_taken_names_its_holder() {
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = taken.local_addr().unwrap().port();
-    let home = test_home();
+    // Another process holds the port: a process that a test forks has the sockets of its parent for a moment.
+    let (holders_home, home) = (test_home(), test_home());
+    let holder = holders_home.up(&["--no-hooks"]);
+    let port = holder.addr.port();
     let mut from_env = home.flightdeck(&["up", "--no-hooks"]);
     from_env.env("FLIGHTDECK_PORT", port.to_string());
     let mut by_flag = home.flightdeck(&["up", "--no-hooks", "--port", &port.to_string()]);
@@ -71,8 +72,8 @@ fn an_explicit_port_that_is_taken_names_its_holder() {
         let output = command.output().unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1));
-        assert!(err.starts_with(&format!("flightdeck: port {port} is taken by ")), "{err}");
-        assert!(err.contains(&format!("(pid {})", std::process::id())), "{err}");
+        let taken = format!("flightdeck: port {port} is taken by flightdeck (pid {})", holder.pid());
+        assert!(err.starts_with(&taken), "{err}");
     }
     fs::write(home.paths().config, format!("port = {port}\n")).unwrap();
     let said = home.run(&["up", "--no-hooks"]);
