@@ -27,10 +27,13 @@ fn after_home(words: &[String]) -> &[String] {
     }
 }
 
+/// What a shell reads as space around a command. Any other space, as of Unicode, is part of a word.
+const BLANKS: [char; 3] = [' ', '\t', '\n'];
+
 /// The words of a line that a shell would run as one command and nothing else. `None` if that is not certain. The client's shell is not
 /// interactive, so `!` is a character like any other.
 fn single_command(command: &str) -> Option<Vec<String>> {
-    let line = without_heredoc(command.trim())?;
+    let line = without_heredoc(command.trim_matches(BLANKS))?;
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     let mut chars = line.chars();
     while let Some(c) = chars.next() {
@@ -70,16 +73,16 @@ fn escaped(c: char, in_quotes: bool, word: &mut Option<String>) {
 fn without_heredoc(command: &str) -> Option<&str> {
     let heredoc = command.split_once('\n').and_then(|(line, body)| {
         let (line, delimiter) = line.split_once("<<")?;
-        let delimiter = delimiter.trim();
+        let delimiter = delimiter.trim_matches([' ', '\t']);
         let unquoted = |quote: char| delimiter.strip_prefix(quote)?.strip_suffix(quote);
         Some((line, unquoted('\'').or_else(|| unquoted('"'))?, body))
     });
     // A quoted text of several lines is no second command.
     let Some((line, delimiter, body)) = heredoc else { return Some(command) };
     let plain = !delimiter.is_empty() && delimiter.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    let mut lines = body.lines();
+    let mut lines = body.split('\n');
     let ends = lines.by_ref().any(|line| line == delimiter);
-    (plain && ends && lines.all(|line| line.trim().is_empty())).then_some(line)
+    (plain && ends && lines.all(|line| line.trim_matches(BLANKS).is_empty())).then_some(line)
 }
 
 #[cfg(test)]
@@ -137,6 +140,13 @@ mod tests {
             "flightdeck effort dehydrate e-1 <<'END'\nx\nEND\nrm a",
             "flightdeck effort dehydrate e-1 <<'END' ; rm a\nx\nEND",
             "flightdeck effort dehydrate e-1 <<'END'\nx",
+            "flightdeck effort dehydrate e-1 <<\u{a0}'END'\n\u{a0}END\nrm a\nEND",
+            "flightdeck effort dehydrate e-1 <<'END'\u{3000}\nx\nEND\nrm a\nEND\u{3000}",
+            "flightdeck effort dehydrate e-1 <<\r'END'\n\rEND\nrm a\nEND",
+            "flightdeck effort dehydrate e-1 <<'END'\u{c}\nx\nEND\nrm a",
+            "flightdeck effort dehydrate e-1 <<'END'\r\r\nx\nEND",
+            "flightdeck effort dehydrate e-1 <<'END'\nx\nEND\n\u{a0}",
+            "\u{a0}flightdeck effort log e-1 x",
             "engine logx",
             "engine",
         ];

@@ -134,7 +134,7 @@ impl Enrichment {
     #[must_use]
     pub fn without_payloads(self) -> Self {
         let Self { usage, agents, model, model_at, context_tokens, cache_used_at, cache_class, .. } = self;
-        let Self { compactions, lines_added, lines_removed, first_at, last_at, .. } = self;
+        let Self { compactions, lines_added, lines_removed, first_at, last_at, taken_back, .. } = self;
         Self {
             usage,
             agents,
@@ -148,6 +148,7 @@ impl Enrichment {
             lines_removed,
             first_at,
             last_at,
+            taken_back: taken_back.without_payloads(),
             ..Self::default()
         }
     }

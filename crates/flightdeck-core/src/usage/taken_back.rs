@@ -28,6 +28,11 @@ impl TakenBack {
         self.newest = Some(text::lines(prompt, CARD_PROMPT_CHARS_MAX));
     }
 
+    /// The same without the text of a prompt.
+    pub(super) fn without_payloads(self) -> Self {
+        Self { newest: None, ..self }
+    }
+
     /// Subtracts `ahead` from every time.
     pub(super) fn correct(&mut self, ahead: Millis) {
         self.times.iter_mut().for_each(|at| *at = *at - ahead);

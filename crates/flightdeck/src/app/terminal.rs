@@ -240,11 +240,13 @@ impl SessionWatch for WatchedSession {
     async fn now(&mut self) -> Option<SessionNow> {
         let card = self.app.engine.card(&self.id).await.ok().flatten()?;
         let gone = card.ended_at.is_some() || card.replaced_by.is_some();
-        let turn_count = card.turn_count;
+        let id = self.id.clone();
+        let heard = self.app.engine.read(move |fleet| fleet.get(&id).map(|session| session.turn.count));
+        let prompts_heard = heard.await.ok().flatten()?;
         let now = match card.processes.into_iter().find(|process| Some(process.pid) == self.pid) {
-            Some(own) => SessionNow { state: own.state, label: own.label, turn_count },
+            Some(own) => SessionNow { state: own.state, label: own.label, prompts_heard },
             None if card.seat.pid == self.pid => {
-                SessionNow { state: card.agent_state.state, label: card.agent_state.label, turn_count }
+                SessionNow { state: card.agent_state.state, label: card.agent_state.label, prompts_heard }
             }
             // This process has ended, and another one holds the session.
             None => return None,

@@ -107,6 +107,10 @@ impl Engine {
                 batch = Batch::sort(inputs);
                 under_way = self.send_off(std::mem::take(&mut batch.events)).await;
             }
+            // A hook whose event is refused spools it and is not judged: the verdict would use up a rule for a call that is not in the log.
+            if appended.len() < records.len() {
+                batch.questions.clear();
+            }
             self.apply_stored(&records, appended);
             // A hook does not wait for rows: its question is answered first.
             if batch.questions.is_empty() {
@@ -118,12 +122,20 @@ impl Engine {
     }
 
     pub(super) async fn commit(&mut self, events: Events) {
-        if let Some(BatchInFlight { records, waiting, pending }) = self.send_off(events).await {
-            let appended = self.reply_to_senders(&records, waiting, pending.committed().await);
-            self.apply_stored(&records, appended);
+        if self.commit_but_rows(events).await {
             self.write_rows().await;
-            self.stamped = Timestamp::default();
         }
+    }
+
+    /// Stores and applies the events. The rows that they cause wait in the outbox. False if there is no event.
+    pub(super) async fn commit_but_rows(&mut self, events: Events) -> bool {
+        let Some(BatchInFlight { records, waiting, pending }) = self.send_off(events).await else {
+            return false;
+        };
+        let appended = self.reply_to_senders(&records, waiting, pending.committed().await);
+        self.apply_stored(&records, appended);
+        self.stamped = Timestamp::default();
+        true
     }
 
     pub(super) fn receive_waiting(&mut self, inputs: &mut Vec<Input>) {

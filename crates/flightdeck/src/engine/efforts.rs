@@ -91,7 +91,7 @@ impl Engine {
             let mut events = Events::default();
             // The acknowledgement of this event is not waited for. If the store fails, the call continues all the same.
             events.push(vec![record], oneshot::channel().0);
-            self.commit(events).await;
+            self.commit_but_rows(events).await;
         }
         Some(judged)
     }

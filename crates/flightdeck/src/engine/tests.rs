@@ -270,3 +270,51 @@ async fn a_verdict_waits_for_the_event_of_its_hook_and_not_for_rows() {
     assert_eq!(judged.call.heartbeat, 1);
     assert!(other.await.is_ok());
 }
+
+/// An effort whose rule allows one call in each window, and denies the next one by the heartbeat.
+async fn stage_with_an_allow_once() -> Stage {
+    let stage = Stage::new();
+    stage.permits.add_permits(100);
+    let started = effort_started();
+    let rule = json!({"id": "first", "then": "allow", "once": true,
+        "when": {"field": "/tool_use_id", "op": "exists"}});
+    let change = EffortChange::GuardSet { rule: serde_json::from_value(rule).unwrap() };
+    let set = effort_change(&started.id.to_string(), change);
+    stage.engine.append(vec![started, set]).await.unwrap();
+    stage.settle().await;
+    stage
+}
+
+fn call_and_question(session: &str) -> (Record, HookQuestion) {
+    let call = hook_saying(session, "PreToolUse", ("tool_use_id", "t1"));
+    let question = flightdeck_core::log::hook_question::hook_question(&call, "flightdeck").unwrap();
+    (call, question)
+}
+
+#[tokio::test]
+async fn a_verdict_that_uses_up_a_rule_does_not_wait_for_rows_either() {
+    let stage = stage_with_an_allow_once().await;
+    stage.permits.forget_permits(stage.permits.available_permits());
+    let (call, question) = call_and_question("a");
+    let mut stored = pin!(stage.engine.append_and_judge(call, question));
+    assert!(stored.as_mut().now_or_never().is_none());
+    // One transaction with the call, and one with the use of the rule. No row is written.
+    stage.permits.add_permits(2);
+    stage.settle().await;
+    let (_, verdict) = stored.await.unwrap();
+    let judged = verdict.given().now_or_never().unwrap().unwrap().unwrap();
+    assert_eq!(judged.call.fired_rules, ["first"]);
+}
+
+#[tokio::test]
+async fn a_hook_whose_event_is_refused_uses_up_no_rule() {
+    let stage = stage_with_an_allow_once().await;
+    stage.switch.inject(Fault::DiskFull, 1);
+    let (call, question) = call_and_question("a");
+    assert!(stage.engine.append_and_judge(call, question).await.is_err());
+    stage.settle().await;
+    let (call, question) = call_and_question("a");
+    let (_, verdict) = stage.engine.append_and_judge(call, question).await.unwrap();
+    let judged = verdict.given().await.unwrap().unwrap();
+    assert_eq!(judged.call.fired_rules, ["first"]);
+}

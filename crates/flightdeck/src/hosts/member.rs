@@ -187,6 +187,37 @@ pub(super) struct Forwarder<'a> {
     stored_at: Instant,
 }
 
+/// The position of this host's log if the server's last message under its name is `last`. `own` is the position that was stored for this
+/// stream.
+async fn position_after(
+    last: &[u8],
+    own: Option<Position>,
+    hosts: &Hosts,
+    link: &NatsLink,
+    identity: &mut LogIdentity,
+) -> anyhow::Result<Position> {
+    // `None` for a message that no host has sent.
+    let sent = serde_json::from_slice::<SentHead>(last).ok();
+    if let Some(sent) = sent.as_ref().filter(|sent| sent.head.log == identity.log) {
+        identity.renew_if_copied(&hosts.store, sent).await?;
+    }
+    let head = sent.map(|sent| sent.head);
+    if let Some(head) = head.as_ref().filter(|head| head.log == identity.log) {
+        // Own events up to that message were forwarded, and events of other hosts after it were skipped already.
+        let passed = own.filter(|own| own.n == head.n).map_or(0, |own| own.seq);
+        return Ok(Position { seq: head.seq.max(passed), n: head.n, ..Position::default() });
+    }
+    // The message is of a lost or replaced database of this host, or of another machine. This log continues where it was.
+    check_name_is_free(hosts, link, identity, own.is_some()).await?;
+    let n = head.map(|head| head.n).unwrap_or_default();
+    let position = own.unwrap_or(Position { n, ..Position::default() });
+    if position.n > n {
+        // The messages before this position were sent under another name.
+        hosts.note_forgotten(&position);
+    }
+    Ok(position)
+}
+
 impl<'a> Forwarder<'a> {
     /// Asks the server how far the log was forwarded.
     pub(super) async fn resume(
@@ -201,25 +232,8 @@ impl<'a> Forwarder<'a> {
         let stored = stored_position(hosts).await?;
         let position = match stream.direct_get_last_for_subject(subject.clone()).await {
             Ok(last) => {
-                // `None` for a message that no host has sent.
-                let sent = serde_json::from_slice::<SentHead>(&last.payload).ok();
                 let own = (stored.stream == made && stored.seq > 0).then(|| stored.clone());
-                if let Some(sent) = sent.as_ref().filter(|sent| sent.head.log == identity.log) {
-                    identity.renew_if_copied(&hosts.store, sent).await?;
-                }
-                let before = match sent {
-                    Some(SentHead { head, .. }) if head.log == identity.log => {
-                        // Own events up to that message were forwarded, and events of other hosts after it were skipped already.
-                        let passed = own.filter(|own| own.n == head.n).map_or(0, |own| own.seq);
-                        Position { seq: head.seq.max(passed), n: head.n, ..Position::default() }
-                    }
-                    // Of a lost or replaced database of this host, or of another machine. This log goes on where it was.
-                    sent => {
-                        check_name_is_free(hosts, link, identity, own.is_some()).await?;
-                        let n = sent.map(|sent| sent.head.n).unwrap_or_default();
-                        own.unwrap_or(Position { n, ..Position::default() })
-                    }
-                };
+                let before = position_after(&last.payload, own, hosts, link, identity).await?;
                 Position { stream: made, last: last.sequence, ..before }
             }
             Err(error) if error.kind() == DirectGetErrorKind::NotFound => {

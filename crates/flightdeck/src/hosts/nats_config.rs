@@ -27,8 +27,9 @@ pub fn check_nkey(key: &str) -> Result<(), String> {
     }
     let fits = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit();
     if !key.starts_with('U') || key.len() != NKEY_CHARS || !key.chars().all(fits) {
+        // The text is not repeated, because it may be a seed in another spelling.
         return Err(format!(
-            "{key:?} is not the public part of a user's key: U and {} letters and digits",
+            "this is not the public part of a user's key: U and {} capital letters and digits",
             NKEY_CHARS - 1
         ));
     }

@@ -32,7 +32,8 @@ const FOLDED: [&str; 2] = ["[Pasted text #", "[...Truncated"];
 pub struct SessionNow {
     pub state: StateName,
     pub label: String,
-    pub turn_count: u32,
+    /// How many prompts hooks have reported. It never decreases, unlike the number on the card.
+    pub prompts_heard: u32,
 }
 
 pub trait SessionWatch: Send {
@@ -66,7 +67,7 @@ pub async fn prompt(
     send_keys(tmux, place, &["Enter"]).await?;
     match typed.command {
         true => command_taken(tmux, place, &typed.keys).await,
-        false => Ok(wait_until(session, |now| now.turn_count > before.turn_count).await),
+        false => Ok(wait_until(session, |now| now.prompts_heard > before.prompts_heard).await),
     }
 }
 

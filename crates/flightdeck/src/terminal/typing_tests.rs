@@ -20,11 +20,11 @@ struct Scripted(Vec<(StateName, u32)>);
 
 impl SessionWatch for Scripted {
     async fn now(&mut self) -> Option<SessionNow> {
-        let (state, turn_count) = *self.0.first()?;
+        let (state, prompts_heard) = *self.0.first()?;
         if self.0.len() > 1 {
             self.0.remove(0);
         }
-        Some(SessionNow { state, label: format!("{state:?}"), turn_count })
+        Some(SessionNow { state, label: format!("{state:?}"), prompts_heard })
     }
     async fn changed(&mut self) {
         // Time must pass, because the wait for a change has a time limit.
