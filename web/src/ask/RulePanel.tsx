@@ -1,19 +1,26 @@
 /** Makes a rule of an ask: which one, what it would have answered so far, and writing it. */
-import { type Signal, useSignal } from "@preact/signals";
+import { type Signal, signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Ask } from "../generated/Ask";
 import type { RuleDraft } from "../generated/RuleDraft";
 import type { RuleSuggestions } from "../generated/RuleSuggestions";
 import { type AskKey, type AskKeys, key, refused } from "../keys/askKeys";
-import { keyedState } from "../lib/drafts";
 import { errorText } from "../lib/errorText";
 import { Button, Segmented } from "../ui/Button";
 import { Icon } from "../ui/Icon";
-import { showToast } from "../ui/toast";
+import { showError, showToast } from "../ui/toast";
 import { getRules, postPreview, postRule, previewText } from "./rules";
 
-/** Whether the panel of an ask is open. A card opens it in the drawer. */
-export const rulePanelOf = keyedState(false);
+/** The ask whose panel is open. A card opens it in the drawer. */
+const openPanel = signal<string | null>(null);
+export const isRulePanelOpen = (askId: string): boolean => openPanel.value === askId;
+export const openRulePanel = (askId: string): void => {
+  openPanel.value = askId;
+};
+/** Does nothing if another ask has opened its panel since. */
+export const closeRulePanel = (askId: string): void => {
+  if (openPanel.peek() === askId) openPanel.value = null;
+};
 
 const DECISIONS = [
   { value: "allow" as const, label: "Allow" },
@@ -45,9 +52,7 @@ export function useRuleMaker(ask: Ask, isOpen: boolean): RuleMaker {
   const suggested = found.value?.rules[chosen.value];
   const rule = suggested && { ...suggested.rule, decision: decision.value };
   const preview = useRulePreview(rule, [found.value, chosen.value, decision.value]);
-  const close = () => {
-    rulePanelOf(ask.id).value = false;
-  };
+  const close = () => closeRulePanel(ask.id);
   const write = rule
     ? () =>
         void postRule(rule, true).then(
@@ -56,7 +61,8 @@ export function useRuleMaker(ask: Ask, isOpen: boolean): RuleMaker {
             close();
           },
           (cause: unknown) => {
-            error.value = errorText(cause);
+            if (isRulePanelOpen(ask.id)) error.value = errorText(cause);
+            else showError(cause);
           },
         )
     : null;
