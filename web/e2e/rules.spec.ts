@@ -183,3 +183,26 @@ test("the panel closes when the person goes on to another request of the same se
   expect((await last)?.hookSpecificOutput.decision.behavior).toBe("allow");
   expect(written).toEqual([]);
 });
+
+test("rules that are found late leave the focus where the person moved it", async ({ fleet, page }) => {
+  let find = () => {};
+  const found = new Promise<void>((resolve) => {
+    find = resolve;
+  });
+  await page.route("**/api/asks/*/rules", async (route) => {
+    await found;
+    await route.continue();
+  });
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "make" });
+  await fleet.open(`#/session/${id}`);
+  await expect(allow(page.locator("[data-drawer]"))).toBeVisible();
+  await fleet.waitForKeys();
+  await page.keyboard.press("w");
+  await expect(rulePanel(page).getByRole("button", { name: "Cancel" })).toBeVisible();
+  const elsewhere = page.getByRole("button", { name: "Copy link" });
+  await elsewhere.focus();
+  find();
+  await expect(rulePanel(page).getByRole("status")).toContainText("past request");
+  await expect(elsewhere).toBeFocused();
+});

@@ -107,9 +107,14 @@ function ruleKeys(
 export function RulePanel({ ask, maker }: { ask: Ask; maker: RuleMaker }) {
   const { found, error } = maker;
   const panel = useRef<HTMLElement>(null);
-  // Tab and the arrow keys go on from the choices.
+  const focusAtOpening = useRef<Element | null>(null);
   useEffect(() => {
-    if (found.value) panel.current?.querySelector<HTMLElement>("input:checked, .answer .btn")?.focus();
+    focusAtOpening.current = document.activeElement;
+  }, []);
+  // Tab and the arrow keys go on from the choices, unless the person moved the focus while they loaded.
+  useEffect(() => {
+    if (!found.value || !panel.current || hasFocusMoved(panel.current, focusAtOpening.current)) return;
+    panel.current.querySelector<HTMLElement>("input:checked, .answer .btn")?.focus();
   }, [found.value]);
   return (
     <section class="rule-panel" aria-label="Make this a rule" ref={panel}>
@@ -137,6 +142,12 @@ export function RulePanel({ ask, maker }: { ask: Ask; maker: RuleMaker }) {
       </div>
     </section>
   );
+}
+
+/** Whether the focus went out of the request since the panel opened. */
+function hasFocusMoved(panel: Element, before: Element | null): boolean {
+  const now = document.activeElement;
+  return now !== document.body && now !== before && !panel.closest("[data-ask]")?.contains(now);
 }
 
 /** Loads the rules that the daemon suggests for an ask while the panel is open. */
