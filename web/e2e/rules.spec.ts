@@ -66,10 +66,11 @@ test("a rule is made of an ask, with a preview of what it would have answered", 
   await expect(panel).toHaveCount(0);
   await expect(allow(page.locator("[data-drawer]"))).toBeVisible();
   await page.keyboard.press("w");
-  await expect(page.locator("[data-drawer] .keys")).toContainText("write the rule");
+  await expect(page.locator("[data-drawer] .keys")).toContainText("write the rule, turn the policy on");
   await page.keyboard.press("2");
   await expect(panel.getByRole("status")).toContainText("it would have answered 14");
   await expect(panel).toContainText("The policy is off");
+  await expect(panel).toContainText("This request stays open");
   await expect(panel.getByRole("button", { name: "Write the rule, turn the policy on" })).toBeVisible();
   await page.keyboard.press("y");
   await expect(panel).toHaveCount(0);

@@ -8,7 +8,7 @@ import { type AskKey, type AskKeys, key, refused } from "../keys/askKeys";
 import { errorText } from "../lib/errorText";
 import { Button, Segmented } from "../ui/Button";
 import { Icon } from "../ui/Icon";
-import { showError, showToast } from "../ui/toast";
+import { capitalize, showError, showToast } from "../ui/toast";
 import { getRules, postPreview, postRule, previewText } from "./rules";
 
 /** The ask whose panel is open. A card opens it in the drawer. */
@@ -78,6 +78,10 @@ export function useRuleMaker(ask: Ask, isOpen: boolean): RuleMaker {
   };
 }
 
+/** What `y` and its button do. */
+const writeLabel = (found: RuleSuggestions | null): string =>
+  found?.enabled ? "write the rule" : "write the rule, turn the policy on";
+
 const BUSY = refused("a rule is being made: write or cancel it first");
 
 /** No key answers the request while the panel is open: the press would be meant for the rule. */
@@ -95,7 +99,7 @@ function ruleKeys(
   ]);
   return {
     ...(choices.length > 1 && Object.fromEntries(choices.slice(0, 9))),
-    y: write ? key("write the rule", write) : refused("there is no rule to write yet"),
+    y: write ? key(writeLabel(found), write) : refused("there is no rule to write yet"),
     Escape: key("cancel", close),
     d: BUSY,
     D: BUSY,
@@ -133,7 +137,7 @@ export function RulePanel({ ask, maker }: { ask: Ask; maker: RuleMaker }) {
       <div class="answer">
         {maker.write && (
           <Button kind="primary" onClick={maker.write} keys="y">
-            {found.value?.enabled ? "Write the rule" : "Write the rule, turn the policy on"} <kbd>y</kbd>
+            {capitalize(writeLabel(found.value))} <kbd>y</kbd>
           </Button>
         )}
         <Button onClick={maker.close} keys="Escape">
@@ -230,6 +234,7 @@ function RuleChoices({ ask, found, maker: { chosen, decision, preview } }: RuleC
       <p class="rule-preview" role="status">
         {preview.value}
       </p>
+      <p class="dim">The rule answers later requests. This request stays open.</p>
       {!found.enabled && <p class="dim">The policy is off. Writing the rule also turns the policy on.</p>}
     </>
   );
