@@ -60,6 +60,7 @@ test("a rule is made of an ask, with a preview of what it would have answered", 
   );
   // While the rule is made, no key answers the request.
   await expect(panel.getByRole("radio").first()).toBeFocused();
+  await fleet.waitForKeys();
   await page.keyboard.press("d");
   await expect(fleet.refusal()).toContainText("a rule is being made");
   await page.keyboard.press("Escape");
