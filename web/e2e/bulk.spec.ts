@@ -1,6 +1,5 @@
 /** Several asks at once: asks that are alike, and picked cards. */
-import { postHook } from "./daemon";
-import { allow, expect, type Fleet, test, type Verdict } from "./fleet";
+import { allow, expect, test } from "./fleet";
 
 const NAMES = ["one", "two", "three"];
 
@@ -197,28 +196,13 @@ test("shift and click pick a range, Esc clears it, and picked idle cards are par
   await expect(cards).toHaveCount(1);
 });
 
-/** Tool calls of one session that ask at the same time. */
-async function askAtOnce(fleet: Fleet, session_id: string, commands: string[]): Promise<Promise<Verdict>[]> {
-  const calls = commands.map((command) => ({ tool_name: "Bash", tool_input: { command } }));
-  for (const [i, call] of calls.entries())
-    await fleet.hook(session_id, "PreToolUse", { ...call, tool_use_id: `${session_id}-${i}` });
-  return calls.map((call) => {
-    const payload = { session_id, hook_event_name: "PermissionRequest", cwd: "/home/dev/api", ...call };
-    const verdict = postHook(fleet.server.url, payload, { "x-flightdeck-hold": "1" }).then(
-      async (reply) => (await reply.json()) as Verdict,
-    );
-    verdict.catch(() => undefined);
-    return verdict;
-  });
-}
-
 test("asks of one session that are alike are answered together on its card, beside what else it asks", async ({
   fleet,
   page,
 }) => {
   await fleet.open();
   const id = await fleet.start("one");
-  const verdicts = await askAtOnce(fleet, id, ["cargo test", "make release", "cargo test"]);
+  const verdicts = await fleet.askAtOnce(id, ["cargo test", "make release", "cargo test"]);
   const card = fleet.cardIn("Needs You", id);
   await expect(card.locator("[data-ask]")).toHaveCount(2);
   await expect(card.locator(".cmd")).toHaveText(["cargo test", "make release"]);
@@ -242,7 +226,7 @@ test("an ask counts among those of other sessions although its session asks some
 }) => {
   await fleet.open();
   const both = await fleet.start("both");
-  const [make, other] = await askAtOnce(fleet, both, ["make", "git status"]);
+  const [make, other] = await fleet.askAtOnce(both, ["make", "git status"]);
   const single = await fleet.start("single");
   const alone = fleet.ask(single, "Bash", { command: "make" });
   const together = fleet.card(single).getByRole("button", { name: "Allow all 2" });
@@ -264,7 +248,7 @@ test("an ask counts among those of other sessions although its session asks some
 test("a picked card is answered with all that it asks", async ({ fleet, page }) => {
   await fleet.open();
   const two = await fleet.start("two");
-  const verdicts = await askAtOnce(fleet, two, ["make a", "make b"]);
+  const verdicts = await fleet.askAtOnce(two, ["make a", "make b"]);
   const one = await fleet.start("one");
   verdicts.push(fleet.ask(one, "Bash", { command: "make c" }));
   for (const id of [one, two]) await expect(allow(fleet.card(id)).first()).toBeVisible();

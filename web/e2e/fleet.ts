@@ -103,6 +103,26 @@ export class Fleet {
     return verdict;
   }
 
+  /** Tool calls of one session that ask at the same time. */
+  async askAtOnce(id: string, commands: string[]): Promise<Promise<Verdict>[]> {
+    const calls = commands.map((command) => ({ tool_name: "Bash", tool_input: { command } }));
+    for (const [i, call] of calls.entries())
+      await this.hook(id, "PreToolUse", { ...call, tool_use_id: `${id}-${i}` });
+    return calls.map((call) => {
+      const payload = {
+        session_id: id,
+        hook_event_name: "PermissionRequest",
+        cwd: "/home/dev/api",
+        ...call,
+      };
+      const verdict = postHook(this.server.url, payload, { "x-flightdeck-hold": "1" }).then(
+        async (reply) => (await reply.json()) as Verdict,
+      );
+      verdict.catch(() => undefined);
+      return verdict;
+    });
+  }
+
   async board(): Promise<Snapshot> {
     return (await (await fetch(`${this.server.url}api/sessions`)).json()) as Snapshot;
   }

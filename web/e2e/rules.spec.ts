@@ -1,7 +1,19 @@
 /** "Make this a rule" from an ask: once with the daemon's replies given here, once with the daemon itself. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Page } from "@playwright/test";
 import { allow, expect, test } from "./fleet";
+
+const rulePanel = (page: Page) => page.getByRole("region", { name: "Make this a rule" });
+
+/** The rules that the page writes from now on. */
+function rulesWritten(page: Page): string[] {
+  const written: string[] = [];
+  page.on("request", (request) => {
+    if (new URL(request.url()).pathname === "/api/policy/rules") written.push(request.postData() ?? "");
+  });
+  return written;
+}
 
 test("a rule is made of an ask, with a preview of what it would have answered", async ({ fleet, page }) => {
   const written: unknown[] = [];
@@ -42,22 +54,24 @@ test("a rule is made of an ask, with a preview of what it would have answered", 
   await fleet.waitForKeys();
   await fleet.select(id);
   await page.keyboard.press("w");
-  const panel = page.getByRole("region", { name: "Make this a rule" });
+  const panel = rulePanel(page);
   await expect(panel.getByRole("status")).toHaveText(
     /Of 132 past requests it would have answered 3, such as/,
   );
   // While the rule is made, no key answers the request.
   await expect(panel.getByRole("radio").first()).toBeFocused();
+  await fleet.waitForKeys();
   await page.keyboard.press("d");
   await expect(fleet.refusal()).toContainText("a rule is being made");
   await page.keyboard.press("Escape");
   await expect(panel).toHaveCount(0);
   await expect(allow(page.locator("[data-drawer]"))).toBeVisible();
   await page.keyboard.press("w");
-  await expect(page.locator("[data-drawer] .keys")).toContainText("write the rule");
+  await expect(page.locator("[data-drawer] .keys")).toContainText("write the rule, turn the policy on");
   await page.keyboard.press("2");
   await expect(panel.getByRole("status")).toContainText("it would have answered 14");
   await expect(panel).toContainText("The policy is off");
+  await expect(panel).toContainText("This request stays open");
   await expect(panel.getByRole("button", { name: "Write the rule, turn the policy on" })).toBeVisible();
   await page.keyboard.press("y");
   await expect(panel).toHaveCount(0);
@@ -86,7 +100,7 @@ test("a rule that the page makes is written by the daemon and answers the next e
   await fleet.waitForKeys();
   await fleet.select(id);
   await page.keyboard.press("w");
-  const panel = page.getByRole("region", { name: "Make this a rule" });
+  const panel = rulePanel(page);
   await expect(panel.getByRole("status")).toHaveText(
     "Of 3 past requests it would have answered 2, such as Bash: make test.",
   );
@@ -108,4 +122,89 @@ test("a rule that the page makes is written by the daemon and answers the next e
   const other = await fleet.start("other");
   void fleet.ask(other, "Bash", { command: "make deploy" });
   await expect(allow(fleet.cardIn("Needs You", other))).toBeVisible();
+});
+
+test("the panel closes when the person leaves its request, and y answers the request again", async ({
+  fleet,
+  page,
+}) => {
+  const written = rulesWritten(page);
+  await fleet.open();
+  const id = await fleet.start("one");
+  const verdict = fleet.ask(id, "Bash", { command: "make one" });
+  const other = await fleet.start("two");
+  void fleet.ask(other, "Bash", { command: "make two" });
+  for (const session of [id, other]) await expect(allow(fleet.cardIn("Needs You", session))).toBeVisible();
+  const drawer = page.locator("[data-drawer]");
+  const open = page.locator(`[data-drawer="${id}"]`);
+  const ways = {
+    mouse: () => page.locator(".drawer-head").getByRole("button", { name: "Close" }).click(),
+    back: () => page.goBack(),
+    n: () => page.keyboard.press("n"),
+  };
+  for (const [way, leave] of Object.entries(ways)) {
+    await fleet.waitForKeys();
+    await fleet.select(id);
+    await page.keyboard.press("w");
+    await expect(rulePanel(page).getByRole("radio").first()).toBeFocused();
+    await leave();
+    await expect(open, way).toHaveCount(0);
+    if (way === "n") await page.goBack();
+    await expect(drawer).toHaveCount(0);
+    await fleet.select(id);
+    await page.keyboard.press("o");
+    await expect(allow(open), way).toBeVisible();
+    await expect(rulePanel(page), way).toHaveCount(0);
+    if (way !== "n") await page.goBack();
+  }
+  await fleet.waitForKeys();
+  await page.keyboard.press("y");
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+  expect(written).toEqual([]);
+});
+
+test("the panel closes when the person goes on to another request of the same session", async ({
+  fleet,
+  page,
+}) => {
+  const written = rulesWritten(page);
+  const id = await fleet.start();
+  const [one, two] = await fleet.askAtOnce(id, ["make one", "make two"]);
+  await fleet.open(`#/session/${id}`);
+  const asks = page.locator("[data-drawer] [data-ask]");
+  await expect(asks).toHaveCount(2);
+  await fleet.waitForKeys();
+  await page.keyboard.press("w");
+  await expect(rulePanel(page).getByRole("radio").first()).toBeFocused();
+  await allow(asks.last()).focus();
+  await expect(rulePanel(page)).toHaveCount(0);
+  await expect(allow(asks.first())).toBeVisible();
+  // Either of them may have arrived first.
+  const last = (await asks.last().innerText()).includes("make one") ? one : two;
+  await page.keyboard.press("y");
+  expect((await last)?.hookSpecificOutput.decision.behavior).toBe("allow");
+  expect(written).toEqual([]);
+});
+
+test("rules that are found late leave the focus where the person moved it", async ({ fleet, page }) => {
+  let find = () => {};
+  const found = new Promise<void>((resolve) => {
+    find = resolve;
+  });
+  await page.route("**/api/asks/*/rules", async (route) => {
+    await found;
+    await route.continue();
+  });
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "make" });
+  await fleet.open(`#/session/${id}`);
+  await expect(allow(page.locator("[data-drawer]"))).toBeVisible();
+  await fleet.waitForKeys();
+  await page.keyboard.press("w");
+  await expect(rulePanel(page).getByRole("button", { name: "Cancel" })).toBeVisible();
+  const elsewhere = page.getByRole("button", { name: "Copy link" });
+  await elsewhere.focus();
+  find();
+  await expect(rulePanel(page).getByRole("status")).toContainText("past request");
+  await expect(elsewhere).toBeFocused();
 });

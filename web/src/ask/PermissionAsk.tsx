@@ -12,7 +12,7 @@ import { ApprovalGate } from "./ApprovalGate";
 import type { AskProps } from "./AskView";
 import { DenyMessage, DenyMore, denyAndStop, WRITING } from "./Deny";
 import { type PermissionAnswers, permissionKeys, usePermissionAnswers } from "./permissionAnswers";
-import { RulePanel, rulePanelOf, useRuleMaker } from "./RulePanel";
+import { isRulePanelOpen, RulePanel, useRuleMaker } from "./RulePanel";
 import { type Suggestion, suggestionText } from "./suggestion";
 import { ToolInputView } from "./ToolInputView";
 import { fitsCard, toolInput } from "./toolInput";
@@ -25,7 +25,7 @@ export function PermissionAsk(props: AskProps) {
   const answers = usePermissionAnswers(ask, full);
   const first = isWhole && !ask.caution ? ask.suggestions[0] : undefined;
   const isWriting = answers.writing.value;
-  const isMakingRule = full && rulePanelOf(ask.id).value;
+  const isMakingRule = full && isRulePanelOpen(ask.id);
   const maker = useRuleMaker(ask, isMakingRule);
   const keys = isMakingRule ? maker.keys : permissionKeys(props, isWhole, first, answers);
   useAskKeys(ask.id, full, isWriting ? WRITING : keys);

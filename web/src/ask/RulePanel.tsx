@@ -1,19 +1,26 @@
 /** Makes a rule of an ask: which one, what it would have answered so far, and writing it. */
-import { type Signal, useSignal } from "@preact/signals";
+import { type Signal, signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Ask } from "../generated/Ask";
 import type { RuleDraft } from "../generated/RuleDraft";
 import type { RuleSuggestions } from "../generated/RuleSuggestions";
 import { type AskKey, type AskKeys, key, refused } from "../keys/askKeys";
-import { keyedState } from "../lib/drafts";
 import { errorText } from "../lib/errorText";
 import { Button, Segmented } from "../ui/Button";
 import { Icon } from "../ui/Icon";
-import { showToast } from "../ui/toast";
+import { capitalize, showError, showToast } from "../ui/toast";
 import { getRules, postPreview, postRule, previewText } from "./rules";
 
-/** Whether the panel of an ask is open. A card opens it in the drawer. */
-export const rulePanelOf = keyedState(false);
+/** The ask whose panel is open. A card opens it in the drawer. */
+const openPanel = signal<string | null>(null);
+export const isRulePanelOpen = (askId: string): boolean => openPanel.value === askId;
+export const openRulePanel = (askId: string): void => {
+  openPanel.value = askId;
+};
+/** Does nothing if another ask has opened its panel since. */
+export const closeRulePanel = (askId: string): void => {
+  if (openPanel.peek() === askId) openPanel.value = null;
+};
 
 const DECISIONS = [
   { value: "allow" as const, label: "Allow" },
@@ -45,9 +52,7 @@ export function useRuleMaker(ask: Ask, isOpen: boolean): RuleMaker {
   const suggested = found.value?.rules[chosen.value];
   const rule = suggested && { ...suggested.rule, decision: decision.value };
   const preview = useRulePreview(rule, [found.value, chosen.value, decision.value]);
-  const close = () => {
-    rulePanelOf(ask.id).value = false;
-  };
+  const close = () => closeRulePanel(ask.id);
   const write = rule
     ? () =>
         void postRule(rule, true).then(
@@ -56,7 +61,8 @@ export function useRuleMaker(ask: Ask, isOpen: boolean): RuleMaker {
             close();
           },
           (cause: unknown) => {
-            error.value = errorText(cause);
+            if (isRulePanelOpen(ask.id)) error.value = errorText(cause);
+            else showError(cause);
           },
         )
     : null;
@@ -71,6 +77,10 @@ export function useRuleMaker(ask: Ask, isOpen: boolean): RuleMaker {
     keys: ruleKeys(found.value, chosen, write, close),
   };
 }
+
+/** What `y` and its button do. */
+const writeLabel = (found: RuleSuggestions | null): string =>
+  found?.enabled ? "write the rule" : "write the rule, turn the policy on";
 
 const BUSY = refused("a rule is being made: write or cancel it first");
 
@@ -89,7 +99,7 @@ function ruleKeys(
   ]);
   return {
     ...(choices.length > 1 && Object.fromEntries(choices.slice(0, 9))),
-    y: write ? key("write the rule", write) : refused("there is no rule to write yet"),
+    y: write ? key(writeLabel(found), write) : refused("there is no rule to write yet"),
     Escape: key("cancel", close),
     d: BUSY,
     D: BUSY,
@@ -101,9 +111,14 @@ function ruleKeys(
 export function RulePanel({ ask, maker }: { ask: Ask; maker: RuleMaker }) {
   const { found, error } = maker;
   const panel = useRef<HTMLElement>(null);
-  // Tab and the arrow keys go on from the choices.
+  const focusAtOpening = useRef<Element | null>(null);
   useEffect(() => {
-    if (found.value) panel.current?.querySelector<HTMLElement>("input:checked, .answer .btn")?.focus();
+    focusAtOpening.current = document.activeElement;
+  }, []);
+  // Tab and the arrow keys go on from the choices, unless the person moved the focus while they loaded.
+  useEffect(() => {
+    if (!found.value || !panel.current || hasFocusMoved(panel.current, focusAtOpening.current)) return;
+    panel.current.querySelector<HTMLElement>("input:checked, .answer .btn")?.focus();
   }, [found.value]);
   return (
     <section class="rule-panel" aria-label="Make this a rule" ref={panel}>
@@ -122,7 +137,7 @@ export function RulePanel({ ask, maker }: { ask: Ask; maker: RuleMaker }) {
       <div class="answer">
         {maker.write && (
           <Button kind="primary" onClick={maker.write} keys="y">
-            {found.value?.enabled ? "Write the rule" : "Write the rule, turn the policy on"} <kbd>y</kbd>
+            {capitalize(writeLabel(found.value))} <kbd>y</kbd>
           </Button>
         )}
         <Button onClick={maker.close} keys="Escape">
@@ -131,6 +146,12 @@ export function RulePanel({ ask, maker }: { ask: Ask; maker: RuleMaker }) {
       </div>
     </section>
   );
+}
+
+/** Whether the focus went out of the request since the panel opened. */
+function hasFocusMoved(panel: Element, before: Element | null): boolean {
+  const now = document.activeElement;
+  return now !== document.body && now !== before && !panel.closest("[data-ask]")?.contains(now);
 }
 
 /** Loads the rules that the daemon suggests for an ask while the panel is open. */
@@ -213,6 +234,7 @@ function RuleChoices({ ask, found, maker: { chosen, decision, preview } }: RuleC
       <p class="rule-preview" role="status">
         {preview.value}
       </p>
+      <p class="dim">The rule answers later requests. This request stays open.</p>
       {!found.enabled && <p class="dim">The policy is off. Writing the rule also turns the policy on.</p>}
     </>
   );

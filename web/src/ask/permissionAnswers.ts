@@ -1,16 +1,16 @@
 /** What the buttons and the keys of a permission request do. */
 import { useSignalEffect } from "@preact/signals";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Ask } from "../generated/Ask";
 import { type AskKey, type AskKeys, key, refused } from "../keys/askKeys";
-import { isCurrentAsk } from "../keys/currentAsk";
+import { askFocus, isCurrentAsk } from "../keys/currentAsk";
 import { openSession } from "../lib/route";
 import { can } from "../live/capabilities";
-import { type Confirmation, useConfirm } from "../ui/useConfirm";
+import { useConfirm } from "../ui/useConfirm";
 import type { AskProps } from "./AskView";
 import { denyAsk, writingOf } from "./Deny";
 import { giveAnswer } from "./giveAnswer";
-import { rulePanelOf } from "./RulePanel";
+import { closeRulePanel, openRulePanel } from "./RulePanel";
 import type { Suggestion } from "./suggestion";
 
 export type PermissionAnswers = ReturnType<typeof usePermissionAnswers>;
@@ -18,7 +18,11 @@ export type PermissionAnswers = ReturnType<typeof usePermissionAnswers>;
 export function usePermissionAnswers(ask: Ask, full: boolean) {
   const allow = (event: UIEvent) => giveAnswer(ask, { decision: "allow" }, "Allowed", event);
   const confirm = useConfirm(allow);
-  useDisarmWhenLeft(ask, full, confirm);
+  // The next press must neither run a call of a request that was left nor write a rule for it.
+  useWhenLeft(ask, full, () => {
+    confirm.disarm();
+    if (full) closeRulePanel(ask.id);
+  });
   const writing = writingOf(ask.id);
   return {
     /** The second press that a risky call needs. */
@@ -34,20 +38,23 @@ export function usePermissionAnswers(ask: Ask, full: boolean) {
       writing.value = true;
     },
     makeRule: () => {
-      rulePanelOf(ask.id).value = true;
+      // Another request that arrives now does not become the current one.
+      askFocus.value = ask.id;
+      openRulePanel(ask.id);
       if (!full) openSession(ask.session_id);
     },
   };
 }
 
-/** If the person has moved on to another request, a second press must not run this one. */
-function useDisarmWhenLeft(ask: Ask, full: boolean, confirm: Confirmation): void {
+/** Calls `act` when the person has moved on to another request, and when this one is no longer shown here. */
+function useWhenLeft(ask: Ask, full: boolean, act: () => void): void {
   const wasCurrent = useRef(false);
   useSignalEffect(() => {
     const current = isCurrentAsk(ask, full);
-    if (wasCurrent.current && !current) confirm.disarm();
+    if (wasCurrent.current && !current) act();
     wasCurrent.current = current;
   });
+  useEffect(() => act, []);
 }
 
 /** `isWhole`: the person sees the whole input. `first`: the suggestion that the key "always" remembers. */
