@@ -44,7 +44,7 @@ impl FoldSettings {
 }
 
 /// The version of the fold. Raise it when the same log would fold to another fleet: older snapshots are then ignored and the log is replayed.
-pub const RULES_VERSION: &str = "25";
+pub const RULES_VERSION: &str = "26";
 
 macro_rules! rules {
     ($($name:ident $sentence:literal;)*) => {

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ledger::{Ledger, Need};
-use crate::log::event::{Background, EndReason, EventKind, Notice, Prompter, StartSource, ToolOutcome};
+use crate::log::event::{EndReason, EventKind, Notice, Prompter, StartSource, ToolOutcome};
 use crate::rules::{FoldSettings, Rule};
 
 /// What an agent is doing. Each variant holds what is true only in that state.
@@ -80,6 +80,8 @@ pub(crate) struct AgentContext<'a> {
     pub typed_ahead: bool,
     /// Whether the client's queue has prompts that the running turn did not absorb. They start a turn of their own.
     pub queue_goes_on: bool,
+    /// Agents that wait for agents of their own. A Stop does not list them.
+    pub agents_beside_the_list: u32,
     /// `claude -p`: no prompt is ever shown, so nothing waits for a person.
     pub print_mode: bool,
     pub settings: &'a FoldSettings,
@@ -157,7 +159,7 @@ fn next_in_turn(
             (Idle(TurnEnded), Rule::IdleNotice)
         }
 
-        (_, K::Stopped { background, .. }) => after_stop(background, around.queue_goes_on),
+        (_, K::Stopped { background, .. }) => after_stop(background.agents + around.agents_beside_the_list, around.queue_goes_on),
         (_, K::StopFailed { cause }) => (Idle(Failed { cause: cause.clone() }), Rule::StopFailed),
 
         (Working(Compacting), K::CompactionStarted) => return None,
@@ -200,8 +202,8 @@ fn after_tools(ledger: &Ledger) -> (AgentState, Rule) {
 }
 
 /// The main agent stopped: the next prompt of the queue, the background agents or nothing continues.
-fn after_stop(background: &Background, queue_goes_on: bool) -> (AgentState, Rule) {
-    match background.agents {
+fn after_stop(agents: u32, queue_goes_on: bool) -> (AgentState, Rule) {
+    match agents {
         // The queued prompts become the next turn, and no hook reports that.
         _ if queue_goes_on => (Working(Thinking { after_tool: false }), Rule::QueueGoesOn),
         // Background shells alone leave the session idle, with a chip.

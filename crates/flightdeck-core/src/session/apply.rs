@@ -178,6 +178,7 @@ impl Session {
             before_compaction: self.main.before_compaction.as_ref(),
             typed_ahead: order.typed_ahead,
             queue_goes_on: self.turn.goes_on_with_queue(),
+            agents_beside_the_list: self.agents_beside_the_list(&event.kind),
             print_mode: self.print_mode(),
             settings,
         };
@@ -232,6 +233,7 @@ impl Session {
                 self.turn.tools_reported = false;
                 ledger.clear(at);
                 self.children.clear();
+                self.main.launched.clear();
                 self.main.before_compaction = None;
             }
             // A message that was typed ahead does not close running calls. Any other prompt of a person closes all calls and needs.

@@ -47,6 +47,12 @@ impl Child {
         }
     }
 
+    /// A call of this agent launched it, and does not wait for it.
+    pub(super) fn launched_by(&mut self, by: Option<AgentId>) {
+        self.in_background = true;
+        self.started_by = by;
+    }
+
     pub(super) fn runs(&self) -> bool {
         self.ended_at.is_none()
     }
@@ -61,6 +67,10 @@ impl Child {
         self.ledger.clear(at);
         self.state = AgentState::Working(Activity::Background { agents });
         self.changed_at = at;
+    }
+
+    pub(super) fn waits_for_agents(&self) -> bool {
+        self.runs() && matches!(self.state, AgentState::Working(Activity::Background { .. }))
     }
 
     pub(super) fn apply(&mut self, event: &Event, print_mode: bool, settings: &FoldSettings) {
@@ -88,6 +98,10 @@ impl Child {
         if late {
             return;
         }
+        if event.kind == EventKind::SubagentStarted && self.waits_for_agents() {
+            self.state = AgentState::Working(Activity::Thinking { after_tool: false });
+            self.changed_at = event.fired_at;
+        }
         let around = AgentContext {
             ledger: &self.ledger,
             running_child: None,
@@ -95,6 +109,7 @@ impl Child {
             before_compaction: None,
             typed_ahead: false,
             queue_goes_on: false,
+            agents_beside_the_list: 0,
             print_mode,
             settings,
         };

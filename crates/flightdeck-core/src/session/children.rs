@@ -95,10 +95,27 @@ impl Session {
         }
     }
 
+    /// A call launched a subagent, and does not wait for it. The start of the subagent may arrive after the end of that call.
+    pub(super) fn launch_in_background(&mut self, agent_id: &AgentId, by: Option<&AgentId>) {
+        if let Some(child) = self.children.get_mut(agent_id) {
+            child.launched_by(by.cloned());
+            return;
+        }
+        // Two hooks may report the same call.
+        if self.main.launched.iter().any(|(id, _)| id == agent_id) {
+            return;
+        }
+        if self.main.launched.len() == CHILDREN_MAX {
+            self.main.launched.pop_front();
+        }
+        self.main.launched.push_back((agent_id.clone(), by.cloned()));
+    }
+
     /// How many subagents run that this one started.
     fn agents_of(&self, agent_id: &AgentId) -> u32 {
         let is_own = |child: &&Child| child.runs() && child.started_by.as_ref() == Some(agent_id);
-        self.children.values().filter(is_own).count() as u32
+        let launched = self.main.launched.iter().filter(|(_, by)| by.as_ref() == Some(agent_id));
+        (self.children.values().filter(is_own).count() + launched.count()) as u32
     }
 
     pub(super) fn has_running_agent(&self) -> bool {
@@ -123,8 +140,9 @@ impl Session {
     /// The client lists the subagents that run at the end of a turn. The person stopped the others, and no hook says so.
     pub(super) fn end_unlisted_agents(&mut self, listed: &[AgentId], event: &Event) {
         let at = event.fired_at;
-        let is_gone =
-            |id: &AgentId, child: &Child| child.runs() && child.started_at < at && !listed.contains(id);
+        let is_gone = |id: &AgentId, child: &Child| {
+            child.runs() && child.started_at < at && !listed.contains(id) && !self.waits_unlisted(id, listed)
+        };
         let gone: Vec<AgentId> =
             self.children.iter().filter(|(id, child)| is_gone(id, child)).map(|(id, _)| id.clone()).collect();
         for id in gone {
@@ -133,6 +151,30 @@ impl Session {
             }
             self.close_asks_of_agent(&id, event.into());
         }
+    }
+
+    /// Whether the agent ended its turn and waits for agents of its own that run. The client does not list such an agent, although
+    /// its screen counts it.
+    fn waits_unlisted(&self, id: &AgentId, listed: &[AgentId]) -> bool {
+        let works_for_it =
+            |other: &AgentId| self.children.get(other).is_some_and(Child::runs) && self.works_for(other, id);
+        self.children.get(id).is_some_and(Child::waits_for_agents)
+            && !listed.contains(id)
+            && listed.iter().any(works_for_it)
+    }
+
+    /// Whether this agent was started by the other one, or by an agent that works for the other one.
+    fn works_for(&self, agent: &AgentId, other: &AgentId) -> bool {
+        let starter = |id: &AgentId| self.children.get(id).and_then(|child| child.started_by.as_ref());
+        std::iter::successors(starter(agent), |id| starter(id))
+            .take(self.children.len())
+            .any(|id| id == other)
+    }
+
+    /// How many agents run beside those that this Stop lists.
+    pub(super) fn agents_beside_the_list(&self, kind: &EventKind) -> u32 {
+        let EventKind::Stopped { agents: Some(listed), .. } = kind else { return 0 };
+        self.children.keys().filter(|id| self.waits_unlisted(id, listed)).count() as u32
     }
 
     /// A stop may arrive before its own start. The late start must not leave a subagent running.
@@ -156,7 +198,14 @@ impl Session {
         }
         let agent_type =
             event.facts.agent_type.clone().filter(|t| !t.is_empty()).unwrap_or_else(|| "agent".to_owned());
-        self.children.entry(agent_id.clone()).or_insert_with(|| Child::new(agent_type, event.fired_at))
+        let launched = self.main.launched.iter().position(|(id, _)| id == agent_id);
+        let launched = launched.and_then(|place| self.main.launched.remove(place));
+        let child =
+            self.children.entry(agent_id.clone()).or_insert_with(|| Child::new(agent_type, event.fired_at));
+        if let Some((_, by)) = launched {
+            child.launched_by(by);
+        }
+        child
     }
 
     /// Removes the subagent that finished first; if all run, the subagent that started first.

@@ -80,12 +80,7 @@ impl Session {
             event.facts.scheduled_prompt.filter(|_| self.main.scheduled.len() < SCHEDULED_PROMPTS_MAX);
         match (scheduled, &event.facts.background_agent, outcome) {
             (Some(prompt), ..) => self.main.scheduled.push(prompt),
-            (_, Some(agent), _) => {
-                if let Some(child) = self.children.get_mut(agent) {
-                    child.in_background = true;
-                    child.started_by.clone_from(&event.agent_id);
-                }
-            }
+            (_, Some(agent), _) => self.launch_in_background(agent, event.agent_id.as_ref()),
             (_, _, ToolOutcome::Ok) if tool.changes_files() => {
                 self.turn.changed_files_at = self.turn.changed_files_at.max(Some(at));
             }
@@ -113,6 +108,7 @@ impl Session {
             self.reopen_turn(event);
         }
         self.background = *background;
+        self.background.agents += self.agents_beside_the_list(&event.kind);
         self.background_shells.clone_from(shells);
         self.intent = event.intent.as_deref().cloned();
         self.last_said.clone_from(said);

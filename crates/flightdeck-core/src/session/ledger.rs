@@ -28,6 +28,9 @@ pub struct Need {
     pub ask_id: Option<AskId>,
     /// The source that reported it. A need from the registry is replaced by one from a hook, which has more detail.
     pub source: Source,
+    /// The client's registry says that it is not the permission of a call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_no_call: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -325,6 +328,7 @@ fn need(
         call_id,
         ask_id: None,
         source: Source::Hook,
+        of_no_call: false,
     }
 }
 
@@ -361,6 +365,7 @@ impl Need {
             call_id: None,
             ask_id: None,
             source: Source::Hook,
+            of_no_call: false,
         }
     }
 }

@@ -1,10 +1,13 @@
 //! The main agent of a session: its state, and the event and rule that put it there.
 
+use std::collections::VecDeque;
+
 use serde::{Deserialize, Serialize};
 
 use super::agent::{Activity, AgentState, IdleReason};
 use super::ledger::Ledger;
 use super::shown::Trigger;
+use crate::ids::AgentId;
 use crate::log::event::{Event, EventKind};
 use crate::rules::Rule;
 use crate::time::Timestamp;
@@ -30,6 +33,9 @@ pub struct MainAgent {
     /// Digests of the prompts that it has scheduled. The client sends them as if a person had typed them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scheduled: Vec<u64>,
+    /// Subagents that were launched in the background and have not been heard of yet, each with the subagent that launched it.
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    pub launched: VecDeque<(AgentId, Option<AgentId>)>,
     /// When it last began to work after a rest, however often its activity has changed since. `None` while it rests.
     #[serde(default)]
     pub works_since: Option<Timestamp>,
@@ -48,6 +54,7 @@ impl MainAgent {
             hooks_reach_us: false,
             away_since: None,
             scheduled: Vec::new(),
+            launched: VecDeque::new(),
             works_since: None,
         }
     }

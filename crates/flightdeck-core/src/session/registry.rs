@@ -285,9 +285,9 @@ impl Session {
         let using_a_tool = matches!(self.main.state, AgentState::Working(Activity::Tool { .. }));
         let working = self.main.state.is_working();
         let kind = match what {
-            WaitingFor::Permission => NeedKind::Permission,
+            WaitingFor::Permission | WaitingFor::OtherPermission => NeedKind::Permission,
             WaitingFor::Input => NeedKind::Question,
-            // A dialog may be a menu that the person opened.
+            // A dialog may be a menu that the person opened. Over a running turn the client reports only dialogs of its own.
             WaitingFor::Dialog if working && (using_a_tool || !self.main.hooks_reach_us) => {
                 NeedKind::Permission
             }
@@ -301,6 +301,7 @@ impl Session {
         self.main.ledger.close_needs_of(Source::Registry);
         let need = Need {
             source: Source::Registry,
+            of_no_call: matches!(what, WaitingFor::Dialog | WaitingFor::OtherPermission),
             ..Need::without_call(kind, String::new(), view.status_at, None)
         };
         self.main.ledger.open_need(need);

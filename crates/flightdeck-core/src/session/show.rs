@@ -1,13 +1,14 @@
 //! Updates what a card shows after an event or a timer.
 
 use super::agent::{Activity, AgentState};
+use super::child::Child;
 use super::ledger::{Ledger, Need};
 use super::shown::{Shown, StateReason, Transition, Trigger};
 use super::state::Session;
 use super::state_history::StateHistory;
 use super::state_name::StateName;
 use crate::approval::resolution::NeedKind;
-use crate::limits::STATE_CHANGES_MAX;
+use crate::limits::{DISORDER_MAX, STATE_CHANGES_MAX};
 use crate::log::record::Source;
 use crate::rules::Rule;
 use crate::time::Timestamp;
@@ -27,12 +28,21 @@ impl Session {
     /// Adds the call to a permission prompt that no hook named, if only one call can have caused it. Without hooks, the calls
     /// that are known may be over.
     fn with_its_call(&self, need: &Need) -> Need {
-        let is_unnamed = need.kind == NeedKind::Permission && need.tool.is_none();
+        let is_unnamed = need.kind == NeedKind::Permission && need.tool.is_none() && !need.of_no_call;
         let ledger = &self.main.ledger;
         let calls_are_known = self.main.hooks_reach_us && self.main.away_since.is_none();
         let is_only_one = calls_are_known && ledger.open_calls() == 1 && !self.has_running_agent();
-        let call = ledger.newest_call().filter(|_| is_unnamed && is_only_one);
+        let call = ledger.newest_call().filter(|_| is_unnamed && is_only_one && !self.has_begun_its_agent());
         Need { tool: call.or(need.tool.as_ref()).cloned(), ..need.clone() }
+    }
+
+    /// Whether an open call started a subagent already. The client does not ask for that call again.
+    fn has_begun_its_agent(&self) -> bool {
+        let began = |called_at: Timestamp| {
+            let is_its = |child: &Child| !child.in_background && called_at <= child.started_at + DISORDER_MAX;
+            self.children.values().any(is_its)
+        };
+        self.main.ledger.agent_calls().any(began)
     }
 
     /// The most urgent open need of main and subagents.

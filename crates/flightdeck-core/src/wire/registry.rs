@@ -55,6 +55,8 @@ impl ClientStatus {
 pub enum WaitingFor {
     Permission,
     Input,
+    /// A permission that belongs to no call of this session: a teammate asks for it, or Claude proposes a goal.
+    OtherPermission,
     /// An unspecified dialog, perhaps opened by the person.
     Dialog,
 }
@@ -68,6 +70,7 @@ pub fn parse_report(payload: &Map<String, Value>) -> Option<RegistryReport> {
         "waiting" => ClientStatus::Waiting(match text(payload, "waitingFor").as_deref() {
             Some("permission prompt" | "sandbox request") => WaitingFor::Permission,
             Some("input needed") => WaitingFor::Input,
+            Some("worker request" | "goal proposal") => WaitingFor::OtherPermission,
             _ => WaitingFor::Dialog,
         }),
         // An unknown status changes nothing.
@@ -100,6 +103,8 @@ mod tests {
         assert_eq!(waiting("permission prompt"), Some(ClientStatus::Waiting(WaitingFor::Permission)));
         assert_eq!(waiting("sandbox request"), Some(ClientStatus::Waiting(WaitingFor::Permission)));
         assert_eq!(waiting("input needed"), Some(ClientStatus::Waiting(WaitingFor::Input)));
+        assert_eq!(waiting("worker request"), Some(ClientStatus::Waiting(WaitingFor::OtherPermission)));
+        assert_eq!(waiting("goal proposal"), Some(ClientStatus::Waiting(WaitingFor::OtherPermission)));
         assert_eq!(waiting("dialog open"), Some(ClientStatus::Waiting(WaitingFor::Dialog)));
         assert_eq!(says(r#"{"status": "levitating"}"#), None);
     }

@@ -327,7 +327,30 @@ fn a_menu_the_person_opened_raises_no_alarm() {
     );
     check(
         "0 PreToolUse tool_name=Bash tool_use_id=a\n 1 registry waiting:dialog~open",
-        expect![[r#"needs_you needs_permission "Permission for Bash""#]],
+        expect![[r#"needs_you needs_permission "Permission needed""#]],
+    );
+}
+
+/// A dialog of the client itself is about no call. A permission prompt is, and a notice of one too.
+#[test]
+fn only_a_permission_prompt_names_the_call_that_runs() {
+    let runs = "0 UserPromptSubmit prompt=a\n 0.5 PreToolUse tool_name=Bash tool_use_id=a";
+    let named = || expect![[r#"needs_you needs_permission "Permission for Bash""#]];
+    check(&format!("{runs}\n 1 registry waiting:permission~prompt"), named());
+    check(&format!("{runs}\n 1 Notification notification_type=permission_prompt"), named());
+    check(
+        &format!("{runs}\n 1 registry waiting:dialog~open\n 2 registry waiting:permission~prompt"),
+        named(),
+    );
+    for other in ["worker~request", "goal~proposal"] {
+        check(
+            &format!("{runs}\n 1 registry waiting:{other}"),
+            expect![[r#"needs_you needs_permission "Permission needed""#]],
+        );
+    }
+    check(
+        &format!("{runs}\n 1 registry waiting:dialog~open\n 2 registry busy"),
+        expect![[r#"running acting "Bash""#]],
     );
 }
 

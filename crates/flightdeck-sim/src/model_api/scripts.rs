@@ -323,6 +323,14 @@ fn background_agents(name: &str) -> Option<Vec<ScriptStep>> {
             reply(vec![bash("timeout 6 tail -f /dev/null; echo waited", "Wait a moment")]),
             reply(vec![say("The outer agent waits.")]),
         ],
+        // The same, but the main agent ends its turn last: when the test lets it end its text.
+        "nestedlast" => {
+            vec![reply(vec![agent("Outer agent", "SCRIPT:nestedsoon go", "general-purpose", true)]), writes()]
+        }
+        "nestedsoon" => then(
+            vec![agent("Inner agent", "SCRIPT:subslow go", "general-purpose", true)],
+            "The outer agent waits.",
+        ),
         // A background agent that has to ask after a while.
         "bglate" => then(
             vec![agent("Late asker", "SCRIPT:sublate go", "general-purpose", true)],

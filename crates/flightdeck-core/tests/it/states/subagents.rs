@@ -85,6 +85,83 @@ fn a_subagent_that_stops_before_its_own_subagents_waits_for_them() {
     assert!(read(&card(&fleet, "s")).ends_with(r#"Plan Done "Done" · Explore Done "Done""#));
 }
 
+/// `x` runs `y`, which runs `z`, all in the background.
+const THREE_IN_A_CHAIN: &str = r#"0 UserPromptSubmit prompt=a
+    1 PreToolUse tool_name=Agent tool_use_id=1
+    1.1 SubagentStart agent_id=x agent_type=Plan
+    1.2 PostToolUse tool_name=Agent tool_use_id=1 tool_response={"status":"async_launched","isAsync":true,"agentId":"x"}
+    1.3 SubagentStart agent_id=y agent_type=Explore
+    1.4 PostToolUse agent_id=x agent_type=Plan tool_name=Agent tool_use_id=2 tool_response={"status":"async_launched","isAsync":true,"agentId":"y"}
+    1.5 SubagentStart agent_id=z agent_type=Review
+    1.6 PostToolUse agent_id=y agent_type=Explore tool_name=Agent tool_use_id=3 tool_response={"status":"async_launched","isAsync":true,"agentId":"z"}"#;
+const ONLY_Z_IS_LISTED: &str = r#"Stop background_tasks=[{"id":"z","type":"subagent","status":"running"}]"#;
+
+/// The state on the card after these events, the number of agents that it waits for, and each subagent's state.
+fn waits_after(script: &str) -> (String, u32, Vec<String>) {
+    let mut fleet = Fleet::new(FoldSettings::default());
+    tell_all(&mut fleet, script);
+    let card = card(&fleet, "s");
+    let labels = card.sub_agents.iter().map(|agent| agent.label.clone()).collect();
+    (card.agent_state.label, card.background.agents, labels)
+}
+
+/// A Stop does not list an agent that has ended its turn and waits for an agent of its own. The client's screen counts it.
+#[test]
+fn a_stop_spares_the_agents_that_wait_for_an_agent_which_it_lists() {
+    let stopped = format!(
+        "{THREE_IN_A_CHAIN}
+         2 SubagentStop agent_id=y agent_type=Explore
+         2.1 SubagentStop agent_id=x agent_type=Plan
+         3 {ONLY_Z_IS_LISTED}"
+    );
+    let one = "Waiting on 1 background agent";
+    let (label, agents, labels) = waits_after(&stopped);
+    assert_eq!((label.as_str(), agents), ("Waiting on 3 background agents", 3));
+    assert_eq!(labels, [one, one, "Thinking"]);
+    let went_on =
+        "4 SubagentStop agent_id=z agent_type=Review\n 4.1 SubagentStart agent_id=y agent_type=Explore";
+    let (label, agents, labels) = waits_after(&format!("{stopped}\n {went_on}"));
+    assert_eq!((label.as_str(), agents), ("Waiting on 2 background agents", 2));
+    assert_eq!(labels, [one, "Thinking", "Done"]);
+}
+
+/// The hooks of both are processes of their own, so either may arrive first.
+#[test]
+fn an_agent_that_starts_after_the_end_of_its_call_is_known_to_work_for_its_starter() {
+    let launched = r#"1.2 PostToolUse agent_id=x agent_type=Plan tool_name=Agent tool_use_id=2 tool_response={"status":"async_launched","isAsync":true,"agentId":"y"}"#;
+    let starts = "1.3 SubagentStart agent_id=y agent_type=Explore";
+    let stops = "1.4 SubagentStop agent_id=x agent_type=Plan";
+    let orders: [&[&str]; 4] = [
+        &[starts, launched, stops],
+        &[launched, starts, stops],
+        &[launched, stops, starts],
+        &[launched, launched, starts, stops],
+    ];
+    for order in orders {
+        let (.., labels) = waits_after(&format!(
+            "0 UserPromptSubmit prompt=a\n 1 SubagentStart agent_id=x agent_type=Plan\n {}",
+            order.join("\n")
+        ));
+        assert_eq!(labels, ["Waiting on 1 background agent", "Thinking"], "{order:?}");
+    }
+    let twice = format!(
+        "0 UserPromptSubmit prompt=a\n 1 SubagentStart agent_id=x agent_type=Plan\n {launched}\n {launched}\n {starts}
+         1.35 SubagentStop agent_id=y agent_type=Explore\n {stops}"
+    );
+    assert_eq!(waits_after(&twice).2, ["Done", "Done"]);
+}
+
+#[test]
+fn a_stop_spares_no_agent_that_works_or_whose_own_agents_are_over() {
+    let (label, agents, labels) = waits_after(&format!("{THREE_IN_A_CHAIN}\n 3 {ONLY_Z_IS_LISTED}"));
+    assert_eq!((label.as_str(), agents), ("Waiting on 1 background agent", 1));
+    assert_eq!(labels, ["Done", "Done", "Thinking"]);
+    let (_, agents, labels) = waits_after(&format!(
+        "{THREE_IN_A_CHAIN}\n 2 SubagentStop agent_id=y agent_type=Explore\n 3 Stop background_tasks=[]"
+    ));
+    assert_eq!((agents, labels), (0, vec!["Done".to_owned(); 3]));
+}
+
 #[test]
 fn a_subagent_that_starts_after_the_turn_is_one_more_to_wait_for() {
     let script = r#"0 UserPromptSubmit prompt=a

@@ -202,6 +202,21 @@ fn a_prompt_typed_while_a_subagent_runs_drops_neither_it_nor_its_call() {
              4 SubagentStop agent_id=x agent_type=Explore prompt_id=1
              5 Notification notification_type=permission_prompt prompt_id=1"
         ),
+        // The call has its agent already: the client does not ask for it again.
+        expect![[r#"needs_you needs_permission "Permission needed" · Explore Done "Done""#]],
+    );
+}
+
+#[test]
+fn a_call_whose_agent_has_not_started_may_be_what_the_prompt_is_about() {
+    check(
+        "0 UserPromptSubmit prompt=a prompt_id=1
+         1 PreToolUse tool_name=Agent tool_use_id=a prompt_id=1
+         2 SubagentStart agent_id=x agent_type=Explore prompt_id=1
+         3 SubagentStop agent_id=x agent_type=Explore prompt_id=1
+         4 PostToolUse tool_name=Agent tool_use_id=a prompt_id=1
+         9 PreToolUse tool_name=Agent tool_use_id=b prompt_id=1
+         9.1 Notification notification_type=permission_prompt prompt_id=1",
         expect![[r#"needs_you needs_permission "Permission for Agent" · Explore Done "Done""#]],
     );
 }

@@ -68,6 +68,27 @@ pub(super) fn agent_in_agent(s: &mut Stage) -> Result<()> {
     s.see_card(&t, "both are done", |card| states(card) == ["done"; 2])
 }
 
+/// The outer agent waits for the inner one already when the main agent ends its turn. The Stop lists only the inner one.
+pub(super) fn agent_in_agent_first(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:nestedlast one")?;
+    s.must_hear(&t, "SubagentStop", 1)?;
+    s.see(&t, "the main agent still writes", working())?;
+    s.lab.api().end_writing();
+    s.must_hear(&t, "Stop", 1)?;
+    t.tui.wait_text("Waiting for 2 background agents", SHOWN)?;
+    s.see(&t, "both agents count", background())?;
+    s.see_card(&t, "two work", |card| {
+        card["agent_state"]["label"] == "Waiting on 2 background agents"
+            && card["background"]["agents"] == 2
+            && states(card) == ["working"; 2]
+    })?;
+    s.go()?;
+    s.must_hear(&t, "SubagentStop", 3)?;
+    s.see(&t, "Claude has read the report", idle())?;
+    s.see_card(&t, "both are done", |card| card["background"]["agents"] == 0 && states(card) == ["done"; 2])
+}
+
 /// Opens the list of background work and stops what is selected. With one entry the client shows the entry itself.
 fn stop_in_tasks(s: &Stage, t: &ClientSeat) -> Result<()> {
     t.tui.submit("/tasks")?;

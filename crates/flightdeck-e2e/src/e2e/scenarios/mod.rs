@@ -129,6 +129,11 @@ pub(super) static ALL: &[Scenario] = &[
     ),
     free("agent_in_agent", "an agent waits for an agent of its own", background::agent_in_agent),
     free(
+        "agent_in_agent_first",
+        "an agent waits for an agent of its own before the turn ends",
+        background::agent_in_agent_first,
+    ),
+    free(
         "exit_over_work",
         "/exit while an agent works: the person stays, and then leaves",
         dialogs::exit_over_work,
