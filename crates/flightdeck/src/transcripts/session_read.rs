@@ -1,0 +1,86 @@
+//! Reads the transcripts of several sessions one step further, in a bounded number of bytes.
+
+use std::io;
+use std::path::PathBuf;
+
+use flightdeck_core::time::Timestamp;
+use flightdeck_core::usage::session_files::SessionFiles;
+
+use super::line_reader::LineReader;
+use super::live_session::{LiveSession, ReadStep};
+use super::{repository, tasks};
+
+/// The transcripts of one session before a step.
+#[derive(Debug)]
+pub(super) struct SessionToRead {
+    pub(super) live: LiveSession,
+    /// The session was not read before, or its fold was lost.
+    pub(super) new: bool,
+    pub(super) cwd: Option<PathBuf>,
+    pub(super) reported_at: Timestamp,
+}
+
+/// The same after the step.
+#[derive(Debug)]
+pub(super) struct SessionStep {
+    pub(super) live: LiveSession,
+    pub(super) new: bool,
+    pub(super) reported_at: Timestamp,
+    pub(super) step: io::Result<Option<ReadStep>>,
+    pub(super) files: SessionFiles,
+    pub(super) git_dir: Option<PathBuf>,
+}
+
+/// Reads a step of each session with `read`, which gets the bytes it may read: an equal part of those that are left, so that no session
+/// waits for the large file of another.
+pub(super) fn read_each(
+    sessions: Vec<anyhow::Result<Option<SessionToRead>>>,
+    bytes_max: u64,
+    mut read: impl FnMut(SessionToRead, u64) -> SessionStep,
+) -> Vec<anyhow::Result<Option<SessionStep>>> {
+    let mut waiting = sessions.iter().filter(|session| matches!(session, Ok(Some(_)))).count() as u64;
+    let mut left = bytes_max;
+    let mut read_one = |session| {
+        // Every session is read a little, even if a long line used more than its part.
+        let part = (left / waiting).max(1);
+        waiting -= 1;
+        let step = read(session, part);
+        left = left.saturating_sub(step.bytes());
+        step
+    };
+    sessions.into_iter().map(|session| Ok(session?.map(&mut read_one))).collect()
+}
+
+impl SessionToRead {
+    /// Reads about `bytes_max` bytes.
+    pub(super) fn read_step(self, reader: &mut LineReader, bytes_max: u64) -> SessionStep {
+        let Self { mut live, new, cwd, reported_at } = self;
+        let step = live.step(reader, bytes_max);
+        let (files, git_dir) = session_files(&mut live, cwd, reported_at);
+        SessionStep { live, new, reported_at, step, files, git_dir }
+    }
+}
+
+impl SessionStep {
+    fn bytes(&self) -> u64 {
+        self.step.iter().flatten().map(|step| step.bytes).sum()
+    }
+}
+
+/// The session's repository, tasks and notes about subagents, and the folder whose HEAD to watch. The working directory is the one reported last.
+fn session_files(
+    live: &mut LiveSession,
+    cwd: Option<PathBuf>,
+    reported_at: Timestamp,
+) -> (SessionFiles, Option<PathBuf>) {
+    let known = live.known();
+    let line = known.cwd_now.as_ref().filter(|_| cwd.is_none() || known.cwd_at > Some(reported_at));
+    let found = line.map(PathBuf::from).or(cwd).and_then(|cwd| repository::find_repository(&cwd));
+    let (repository, git_dir) = found.map(|f| (f.repository, f.git_dir)).unzip();
+    let tasks = tasks::tasks_folder(&live.main).map(|folder| tasks::read(&folder)).unwrap_or_default();
+    (SessionFiles { repository, tasks, agents: live.agent_notes() }, git_dir)
+}
+
+#[cfg(test)]
+#[path = "session_read_tests.rs"]
+mod tests;

@@ -1,0 +1,23 @@
+use flightdeck_core::ids::SessionId;
+
+use super::super::follow_tests::{Stage, answer};
+use super::*;
+
+fn to_read(stage: &Stage, session: &str) -> SessionToRead {
+    Stage::write(&stage.main(session), &answer(session, 1, 5));
+    let live = LiveSession::new(&SessionId::from(session), &stage.main(session), None);
+    SessionToRead { live, new: true, cwd: None, reported_at: Timestamp::default() }
+}
+
+#[test]
+fn a_session_that_uses_more_than_its_part_leaves_a_little_to_the_next() {
+    let stage = Stage::new();
+    let sessions = ["long", "next"].map(|session| Ok(Some(to_read(&stage, session))));
+    let mut reader = LineReader::default();
+    // Less than one line.
+    let read = read_each(sessions.into(), 2, |session, bytes| {
+        assert_eq!(bytes, 1);
+        session.read_step(&mut reader, bytes)
+    });
+    assert!(read.iter().all(|read| read.as_ref().unwrap().as_ref().unwrap().bytes() > 0));
+}
