@@ -368,7 +368,7 @@ impl Follower {
         });
         let (reader, read) = match read.await {
             Ok(read) => read,
-            // The folds are lost and resumed from the store.
+            // The daemon stops: a panic ends only the read of its session.
             Err(error) => return ids.iter().map(|_| Err(anyhow!("reading ended: {error}"))).collect(),
         };
         self.reader = reader;

@@ -1,8 +1,10 @@
 //! Reads the transcripts of several sessions one step further, in a bounded number of bytes.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
+use anyhow::anyhow;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::session_files::SessionFiles;
 
@@ -32,7 +34,7 @@ pub(super) struct SessionStep {
 }
 
 /// Reads a step of each session with `read`, which gets the bytes it may read: an equal part of those that are left, so that no session
-/// waits for the large file of another.
+/// waits for the large file of another. If reading one session panics, the others are read all the same.
 pub(super) fn read_each(
     sessions: Vec<anyhow::Result<Option<SessionToRead>>>,
     bytes_max: u64,
@@ -44,11 +46,13 @@ pub(super) fn read_each(
         // Every session is read a little, even if a long line used more than its part.
         let part = (left / waiting).max(1);
         waiting -= 1;
-        let step = read(session, part);
+        // After a panic the fold of this session is gone and is resumed from the store; the reader begins each file with an empty buffer.
+        let step = catch_unwind(AssertUnwindSafe(|| read(session, part)))
+            .map_err(|_| anyhow!("reading them panicked; the reason is on stderr"))?;
         left = left.saturating_sub(step.bytes());
-        step
+        Ok(step)
     };
-    sessions.into_iter().map(|session| Ok(session?.map(&mut read_one))).collect()
+    sessions.into_iter().map(|session| session?.map(&mut read_one).transpose()).collect()
 }
 
 impl SessionToRead {
