@@ -19,7 +19,7 @@ use super::folder_watches::FolderWatches;
 use super::history::History;
 use super::line_reader::LineReader;
 use super::live_session::{LiveSession, session_id_of};
-use super::locate::{LocatedTranscript, find_main};
+use super::locate::LocatedTranscript;
 use super::session_read::{SessionStep, SessionToRead, read_each};
 use super::unhooked_sessions::{UnhookedSessions, recent_activity};
 use super::watch_list::TouchedSession;
@@ -328,41 +328,16 @@ impl Follower {
         }
     }
 
-    /// Searches all projects for the transcripts whose guessed path does not exist.
-    async fn locate_mains(&mut self, ids: &[SessionId]) {
-        let guess = |id: &SessionId| {
-            let followed = self.sessions.get(id).filter(|followed| followed.guessed)?;
-            Some((id.clone(), followed.main.clone()))
-        };
-        let guesses: Vec<_> = ids.iter().filter_map(guess).collect();
-        let Some(projects) = self.watch_list.projects().map(Path::to_owned).filter(|_| !guesses.is_empty())
-        else {
-            return;
-        };
-        let found = tokio::task::spawn_blocking(move || {
-            let missing = guesses.into_iter().filter(|(_, guess)| !guess.exists());
-            missing.filter_map(|(id, guess)| Some((id, find_main(&projects, &guess)?))).collect::<Vec<_>>()
-        });
-        for (id, main) in found.await.unwrap_or_default() {
-            let Some(followed) = self.sessions.get_mut(&id) else { continue };
-            self.watches.unwatch_session(&followed.main);
-            self.watch_list.set_main_path(&id, &main);
-            followed.live = None;
-            followed.main = main;
-        }
-    }
-
     /// Reads one step of the transcripts of each session. True for a session that has more to read.
     async fn read_together(&mut self, ids: &[SessionId]) -> Vec<anyhow::Result<bool>> {
-        self.locate_mains(ids).await;
         let mut sessions = Vec::with_capacity(ids.len());
         for id in ids {
             sessions.push(self.begin_read(id).await);
         }
-        let mut reader = std::mem::take(&mut self.reader);
+        let (mut reader, watch_list) = (std::mem::take(&mut self.reader), self.watch_list.clone());
         let read = tokio::task::spawn_blocking(move || {
             let read = read_each(sessions, READ_TOGETHER_BYTES, |session, bytes| {
-                session.read_step(&mut reader, bytes)
+                session.read_step(&mut reader, &watch_list, bytes)
             });
             (reader, read)
         });
@@ -391,12 +366,13 @@ impl Follower {
             Some(live) => (live, false),
             None => (LiveSession::new(id, &followed.main, self.store.transcript(id).await?), true),
         };
-        Ok(Some(SessionToRead { live, new, cwd, reported_at }))
+        Ok(Some(SessionToRead { live, new, guessed: followed.guessed, cwd, reported_at }))
     }
 
     /// Stores and reports what was read. True if there is more to read.
     async fn take_read(&mut self, id: &SessionId, read: SessionStep) -> anyhow::Result<bool> {
         let SessionStep { live, new, reported_at, step, files, git_dir } = read;
+        self.follow_main(id, &live.main);
         let step = step?;
         let more = step.as_ref().is_some_and(|step| step.more);
         let read = step.is_some();
@@ -424,6 +400,14 @@ impl Follower {
             followed.live = Some(live);
         }
         Ok(more)
+    }
+
+    /// The transcript was found elsewhere than guessed.
+    fn follow_main(&mut self, id: &SessionId, main: &Path) {
+        if let Some(followed) = self.sessions.get_mut(id).filter(|followed| followed.main != main) {
+            self.watches.unwatch_session(&followed.main);
+            followed.main = main.to_owned();
+        }
     }
 
     async fn send_summary(&self, live: &LiveSession, files: SessionFiles) {

@@ -2,11 +2,13 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::pin::pin;
+use std::sync::mpsc::{Sender, channel};
 
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::rules::FoldSettings;
 
-use super::super::follow_tests::{Stage, answer};
+use super::super::follow_tests::{PATIENCE, Stage, answer};
 use super::*;
 use crate::engine::{Engine, EngineParts};
 use crate::store::Memory;
@@ -78,5 +80,57 @@ fn one_task_reads_a_bounded_number_of_bytes_and_a_part_of_every_session() {
         for id in &ids[..3] {
             assert_eq!(read_to(&follower, id).await, large * MB);
         }
+    });
+}
+
+/// Occupies the thread for blocking tasks until the sender is dropped.
+fn occupy_blocking_thread() -> Sender<()> {
+    let (sender, receiver) = channel();
+    tokio::task::spawn_blocking(move || receiver.recv());
+    sender
+}
+
+#[test]
+fn a_read_of_a_session_with_a_guessed_path_is_one_blocking_task() {
+    block_on(async {
+        let stage = Stage::new();
+        Stage::write(&stage.main("s"), &answer("a", 1, 5));
+        let ids = [SessionId::from("s")];
+        let mut follower = follower_of(&stage, &ids);
+        follower.read_together(&ids).await.remove(0).unwrap();
+        // The tasks run one after the other: a second task of the read would wait behind `after` for ever.
+        let before = occupy_blocking_thread();
+        let mut read = pin!(follower.read_together(&ids));
+        tokio::select! {
+            biased;
+            _ = &mut read => panic!("the read waits for its task"),
+            () = std::future::ready(()) => {}
+        }
+        let after = occupy_blocking_thread();
+        drop(before);
+        let ended = tokio::time::timeout(PATIENCE, read).await;
+        drop(after);
+        assert!(ended.is_ok(), "the read needs a second task");
+    });
+}
+
+#[test]
+fn a_transcript_at_a_guessed_path_that_moves_is_found_again() {
+    block_on(async {
+        let stage = Stage::new();
+        let (guess, moved) = (stage.main("s"), stage.projects().join("-w-web/s.jsonl"));
+        Stage::write(&guess, &answer("a", 1, 5));
+        let ids = [SessionId::from("s")];
+        let mut follower = follower_of(&stage, &ids);
+        follower.read_together(&ids).await.remove(0).unwrap();
+        std::fs::create_dir_all(moved.parent().unwrap()).unwrap();
+        std::fs::rename(&guess, &moved).unwrap();
+        Stage::write(&moved, &answer("b", 2, 7));
+        follower.read_together(&ids).await.remove(0).unwrap();
+        let followed = &follower.sessions[&ids[0]];
+        assert_eq!(followed.main, moved);
+        assert!(follower.watch_list.follows_file(&LocatedTranscript::from_path(&moved).unwrap()));
+        let usage = &followed.live.as_ref().unwrap().known().usage;
+        assert_eq!(usage.values().map(|used| used.output).sum::<u64>(), 12);
     });
 }

@@ -10,6 +10,8 @@ use flightdeck_core::usage::session_files::SessionFiles;
 
 use super::line_reader::LineReader;
 use super::live_session::{LiveSession, ReadStep};
+use super::locate::find_main;
+use super::watch_list::WatchList;
 use super::{repository, tasks};
 
 /// The transcripts of one session before a step.
@@ -18,6 +20,8 @@ pub(super) struct SessionToRead {
     pub(super) live: LiveSession,
     /// The session was not read before, or its fold was lost.
     pub(super) new: bool,
+    /// No hook reported the path of the transcript.
+    pub(super) guessed: bool,
     pub(super) cwd: Option<PathBuf>,
     pub(super) reported_at: Timestamp,
 }
@@ -57,11 +61,28 @@ pub(super) fn read_each(
 
 impl SessionToRead {
     /// Reads about `bytes_max` bytes.
-    pub(super) fn read_step(self, reader: &mut LineReader, bytes_max: u64) -> SessionStep {
-        let Self { mut live, new, cwd, reported_at } = self;
+    pub(super) fn read_step(
+        mut self,
+        reader: &mut LineReader,
+        watch_list: &WatchList,
+        bytes_max: u64,
+    ) -> SessionStep {
+        self.locate_main(watch_list);
+        let Self { mut live, new, cwd, reported_at, .. } = self;
         let step = live.step(reader, bytes_max);
         let (files, git_dir) = session_files(&mut live, cwd, reported_at);
         SessionStep { live, new, reported_at, step, files, git_dir }
+    }
+
+    /// Searches all projects for the transcript if its guessed path does not exist, or not any more.
+    fn locate_main(&mut self, watch_list: &WatchList) {
+        let guess = &self.live.main;
+        let missing = self.guessed && !guess.exists();
+        let projects = watch_list.projects().filter(|_| missing);
+        let Some(main) = projects.and_then(|projects| find_main(projects, guess)) else { return };
+        watch_list.set_main_path(&self.live.session_id, &main);
+        self.live.main = main;
+        self.new = true;
     }
 }
 
