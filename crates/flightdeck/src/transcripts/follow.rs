@@ -3,7 +3,6 @@
 use anyhow::anyhow;
 use flightdeck_core::ids::SessionId;
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,12 +18,12 @@ use tokio::sync::{mpsc, watch};
 use super::folder_watches::FolderWatches;
 use super::history::History;
 use super::line_reader::LineReader;
-use super::live_session::{LiveSession, ReadStep, session_id_of};
-use super::locate::{LocatedTranscript, find_main};
+use super::live_session::{LiveSession, session_id_of};
+use super::locate::LocatedTranscript;
+use super::session_read::{SessionStep, SessionToRead, read_each};
 use super::unhooked_sessions::{UnhookedSessions, recent_activity};
 use super::watch_list::TouchedSession;
 pub use super::watch_list::WatchList;
-use super::{repository, tasks};
 use crate::clock;
 use crate::engine::EngineHandle;
 use crate::store::{Store, StoreError};
@@ -44,8 +43,11 @@ const PAUSE_PER_WORK: u32 = 4;
 const PAUSE_MIN: Duration = Duration::from_millis(100);
 /// Longest pause: a new session must not wait for the large file of another.
 const PAUSE_MAX: Duration = Duration::from_millis(200);
-/// Most sessions that one blocking task reads. Their new lines are in memory until all are read.
+/// Most sessions that one blocking task reads.
 const READ_TOGETHER_MAX: usize = 16;
+/// Bytes that one blocking task reads of all its sessions, and so between two commits. A session waits for the bytes of the others, and
+/// what is read is in memory until it is stored. A large file is read in many tasks.
+const READ_TOGETHER_BYTES: u64 = 32 * 1024 * 1024;
 
 /// Follows until the daemon stops.
 pub async fn follow(
@@ -55,23 +57,7 @@ pub async fn follow(
     prices: watch::Receiver<Arc<PriceTable>>,
     history: Arc<History>,
 ) {
-    let (hint, hints) = mpsc::channel(HINTS_WAITING_MAX);
-    let lost = Arc::new(std::sync::atomic::AtomicBool::new(false));
-    let follower = Follower {
-        watch_list,
-        store,
-        engine,
-        prices,
-        history,
-        hints,
-        watches: FolderWatches::new(hint, Arc::clone(&lost)),
-        lost,
-        sessions: BTreeMap::new(),
-        due: BTreeMap::new(),
-        unhooked: UnhookedSessions::default(),
-        reader: LineReader::default(),
-    };
-    follower.run().await;
+    Follower::new(watch_list, store, engine, prices, history).run().await;
 }
 
 struct Follower {
@@ -129,6 +115,31 @@ impl Followed {
 }
 
 impl Follower {
+    fn new(
+        watch_list: WatchList,
+        store: Store,
+        engine: EngineHandle,
+        prices: watch::Receiver<Arc<PriceTable>>,
+        history: Arc<History>,
+    ) -> Self {
+        let (hint, hints) = mpsc::channel(HINTS_WAITING_MAX);
+        let lost = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        Self {
+            watch_list,
+            store,
+            engine,
+            prices,
+            history,
+            hints,
+            watches: FolderWatches::new(hint, Arc::clone(&lost)),
+            lost,
+            sessions: BTreeMap::new(),
+            due: BTreeMap::new(),
+            unhooked: UnhookedSessions::default(),
+            reader: LineReader::default(),
+        }
+    }
+
     async fn run(mut self) {
         if let Some(projects) = self.watch_list.projects().map(Path::to_owned) {
             self.watches.watch_projects(&projects);
@@ -317,49 +328,23 @@ impl Follower {
         }
     }
 
-    /// Searches all projects for the transcripts whose guessed path does not exist.
-    async fn locate_mains(&mut self, ids: &[SessionId]) {
-        let guess = |id: &SessionId| {
-            let followed = self.sessions.get(id).filter(|followed| followed.guessed)?;
-            Some((id.clone(), followed.main.clone()))
-        };
-        let guesses: Vec<_> = ids.iter().filter_map(guess).collect();
-        let Some(projects) = self.watch_list.projects().map(Path::to_owned).filter(|_| !guesses.is_empty())
-        else {
-            return;
-        };
-        let found = tokio::task::spawn_blocking(move || {
-            let missing = guesses.into_iter().filter(|(_, guess)| !guess.exists());
-            missing.filter_map(|(id, guess)| Some((id, find_main(&projects, &guess)?))).collect::<Vec<_>>()
-        });
-        for (id, main) in found.await.unwrap_or_default() {
-            let Some(followed) = self.sessions.get_mut(&id) else { continue };
-            self.watches.unwatch_session(&followed.main);
-            self.watch_list.set_main_path(&id, &main);
-            followed.live = None;
-            followed.main = main;
-        }
-    }
-
     /// Reads one step of the transcripts of each session. True for a session that has more to read.
     async fn read_together(&mut self, ids: &[SessionId]) -> Vec<anyhow::Result<bool>> {
-        self.locate_mains(ids).await;
-        let mut reads = Vec::with_capacity(ids.len());
+        let mut sessions = Vec::with_capacity(ids.len());
         for id in ids {
-            reads.push(self.begin_read(id).await);
+            sessions.push(self.begin_read(id).await);
         }
-        let mut reader = std::mem::take(&mut self.reader);
+        let (mut reader, watch_list) = (std::mem::take(&mut self.reader), self.watch_list.clone());
         let read = tokio::task::spawn_blocking(move || {
-            let steps = reads.into_iter().map(|read| read.map(|read| Some(read?.read_step(&mut reader))));
-            let read: Vec<anyhow::Result<_>> = steps.collect();
+            let read = read_each(sessions, READ_TOGETHER_BYTES, |session, bytes| {
+                session.read_step(&mut reader, &watch_list, bytes)
+            });
             (reader, read)
         });
         let (reader, read) = match read.await {
             Ok(read) => read,
-            Err(error) => {
-                // The folds are lost and resumed from the store.
-                return ids.iter().map(|_| Err(anyhow!("reading ended: {error}"))).collect();
-            }
+            // The daemon stops: a panic ends only the read of its session.
+            Err(error) => return ids.iter().map(|_| Err(anyhow!("reading ended: {error}"))).collect(),
         };
         self.reader = reader;
         let mut more = Vec::with_capacity(ids.len());
@@ -381,12 +366,13 @@ impl Follower {
             Some(live) => (live, false),
             None => (LiveSession::new(id, &followed.main, self.store.transcript(id).await?), true),
         };
-        Ok(Some(SessionToRead { live, new, cwd, reported_at }))
+        Ok(Some(SessionToRead { live, new, guessed: followed.guessed, cwd, reported_at }))
     }
 
     /// Stores and reports what was read. True if there is more to read.
     async fn take_read(&mut self, id: &SessionId, read: SessionStep) -> anyhow::Result<bool> {
         let SessionStep { live, new, reported_at, step, files, git_dir } = read;
+        self.follow_main(id, &live.main);
         let step = step?;
         let more = step.as_ref().is_some_and(|step| step.more);
         let read = step.is_some();
@@ -416,6 +402,14 @@ impl Follower {
         Ok(more)
     }
 
+    /// The transcript was found elsewhere than guessed.
+    fn follow_main(&mut self, id: &SessionId, main: &Path) {
+        if let Some(followed) = self.sessions.get_mut(id).filter(|followed| followed.main != main) {
+            self.watches.unwatch_session(&followed.main);
+            followed.main = main.to_owned();
+        }
+    }
+
     async fn send_summary(&self, live: &LiveSession, files: SessionFiles) {
         let prices = Arc::clone(&self.prices.borrow());
         let summary = Summary { files, ..Summary::with_prices(live.known().clone(), &prices) };
@@ -426,46 +420,6 @@ impl Follower {
     }
 }
 
-/// The transcripts of one session before a step.
-#[derive(Debug)]
-struct SessionToRead {
-    live: LiveSession,
-    /// The session was not read before, or its fold was lost.
-    new: bool,
-    cwd: Option<PathBuf>,
-    reported_at: Timestamp,
-}
-
-/// The same after the step.
-#[derive(Debug)]
-struct SessionStep {
-    live: LiveSession,
-    new: bool,
-    reported_at: Timestamp,
-    step: io::Result<Option<ReadStep>>,
-    files: SessionFiles,
-    git_dir: Option<PathBuf>,
-}
-
-impl SessionToRead {
-    fn read_step(self, reader: &mut LineReader) -> SessionStep {
-        let Self { mut live, new, cwd, reported_at } = self;
-        let step = live.step(reader);
-        let (files, git_dir) = session_files(&mut live, cwd, reported_at);
-        SessionStep { live, new, reported_at, step, files, git_dir }
-    }
-}
-
-/// The session's repository, tasks and notes about subagents, and the folder whose HEAD to watch. The working directory is the one reported last.
-fn session_files(
-    live: &mut LiveSession,
-    cwd: Option<PathBuf>,
-    reported_at: Timestamp,
-) -> (SessionFiles, Option<PathBuf>) {
-    let known = live.known();
-    let line = known.cwd_now.as_ref().filter(|_| cwd.is_none() || known.cwd_at > Some(reported_at));
-    let found = line.map(PathBuf::from).or(cwd).and_then(|cwd| repository::find_repository(&cwd));
-    let (repository, git_dir) = found.map(|f| (f.repository, f.git_dir)).unzip();
-    let tasks = tasks::tasks_folder(&live.main).map(|folder| tasks::read(&folder)).unwrap_or_default();
-    (SessionFiles { repository, tasks, agents: live.agent_notes() }, git_dir)
-}
+#[cfg(test)]
+#[path = "follower_tests.rs"]
+mod tests;

@@ -74,7 +74,7 @@ fn every_backend_stores_transcripts_alike() {
         block_on(async {
             let mut live = super::live_session::LiveSession::new(&"s".into(), &stage.main("s"), None);
             let mut reader = super::line_reader::LineReader::default();
-            let batch = live.step(&mut reader).unwrap().unwrap().batch;
+            let batch = live.step(&mut reader, u64::MAX).unwrap().unwrap().batch;
             assert!(batch.anew);
             for _ in 0..2 {
                 store.put_transcripts(vec![batch.clone()]).await.unwrap();

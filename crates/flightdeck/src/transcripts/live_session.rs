@@ -16,9 +16,6 @@ use super::locate::{LocatedTranscript, born_at, subagents_folder};
 use super::standalone_scan::empty_session;
 use crate::store::{FileRead, SessionRead, TitledBy, TranscriptBatch};
 
-/// Bytes read between two commits: a large file is read in steps, in bounded memory.
-const STEP_BYTES: u64 = 32 * 1024 * 1024;
-
 #[derive(Debug)]
 pub struct LiveSession {
     pub session_id: SessionId,
@@ -35,6 +32,8 @@ pub struct LiveSession {
 #[derive(Debug)]
 pub struct ReadStep {
     pub batch: TranscriptBatch,
+    /// Bytes that were read.
+    pub bytes: u64,
     /// There is more to read.
     pub more: bool,
 }
@@ -69,19 +68,19 @@ impl LiveSession {
         self.notes.read(&subagents_folder(&self.main))
     }
 
-    /// Reads new lines, up to a bound. `None` if there are none.
-    pub fn step(&mut self, reader: &mut LineReader) -> io::Result<Option<ReadStep>> {
+    /// Reads new lines until `bytes_max` are read; the last chunk is read to its end. `None` if there are none.
+    pub fn step(&mut self, reader: &mut LineReader, bytes_max: u64) -> io::Result<Option<ReadStep>> {
         let mut counted = BTreeMap::new();
         let mut changed = Vec::new();
-        let mut budget = STEP_BYTES;
+        let mut bytes = 0;
         let mut more = false;
         for (path, agent) in self.transcripts() {
             let from = self.files.get(&path).map_or(ReadPosition::default(), |(_, place)| *place);
-            if budget == 0 {
+            if bytes >= bytes_max {
                 more = true;
                 break;
             }
-            let found = match self.read(reader, &path, &agent, from, budget, &mut counted) {
+            let found = match self.read(reader, &path, &agent, from, bytes_max - bytes, &mut counted) {
                 // An unreadable subagent's file must not stop the others.
                 Err(error) if path != self.main => {
                     tracing::warn!(%error, path = %path.display(), "could not read a subagent's transcript; it is tried again at the next change");
@@ -92,11 +91,10 @@ impl LiveSession {
             match found {
                 // Usage that was counted stays counted: the person paid for it.
                 ReadOutcome::Gone => {}
-                ReadOutcome::Replaced => return self.start_again(reader),
+                ReadOutcome::Replaced => return self.start_again(reader, bytes_max),
                 ReadOutcome::Read(place) => {
-                    let read = place.read_to - from.read_to;
-                    budget = budget.saturating_sub(read);
-                    more |= fs::metadata(&path).is_ok_and(|m| m.len() > place.read_to) && budget == 0;
+                    bytes += place.read_to - from.read_to;
+                    more |= fs::metadata(&path).is_ok_and(|m| m.len() > place.read_to) && bytes >= bytes_max;
                     if place != from {
                         self.files.insert(path.clone(), (agent, place));
                         changed.push(path);
@@ -109,11 +107,11 @@ impl LiveSession {
         }
         let batch = self.batch(&changed, counted.into_values().collect());
         self.anew = false;
-        Ok(Some(ReadStep { batch, more }))
+        Ok(Some(ReadStep { batch, bytes, more }))
     }
 
     /// A file was replaced: its old lines must not count beside its new ones.
-    fn start_again(&mut self, reader: &mut LineReader) -> io::Result<Option<ReadStep>> {
+    fn start_again(&mut self, reader: &mut LineReader, bytes_max: u64) -> io::Result<Option<ReadStep>> {
         tracing::info!(
             session = %self.session_id,
             "a transcript was replaced; all transcripts of the session are read again"
@@ -121,7 +119,7 @@ impl LiveSession {
         self.fold = TranscriptFold::default();
         self.files.clear();
         self.anew = true;
-        self.step(reader)
+        self.step(reader, bytes_max)
     }
 
     /// The main file and the file of every subagent.
@@ -216,7 +214,7 @@ mod tests {
         std::os::unix::fs::symlink(unreadable, subagents.join("agent-a.jsonl")).unwrap();
         fs::write(subagents.join("agent-b.jsonl"), "{}\n").unwrap();
         let mut live = LiveSession::new(&"s".into(), &main, None);
-        let step = live.step(&mut LineReader::default()).unwrap().unwrap();
+        let step = live.step(&mut LineReader::default(), u64::MAX).unwrap().unwrap();
         let read: Vec<_> = step.batch.files.iter().map(|f| f.agent.as_str()).collect();
         assert_eq!((read, live.known().ai_title.as_deref()), (vec!["", "b"], Some("Mine")));
     }

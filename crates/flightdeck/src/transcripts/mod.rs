@@ -21,6 +21,7 @@ pub mod locate;
 pub mod repository;
 #[cfg(test)]
 mod session_files_tests;
+mod session_read;
 pub mod standalone_scan;
 pub mod tasks;
 mod unhooked_sessions;
