@@ -67,6 +67,8 @@ test("g r leads from the log to the board, and opens the session in the drawer",
   const other = await fleet.start("two");
   await fleet.hook(other, "Stop", { last_assistant_message: "Done." });
   await fleet.open("#/log");
+  // The log is shown before the board is known to the page.
+  await expect(page.locator("header")).toContainText("Running1");
   await page.keyboard.press("g");
   await page.keyboard.press("r");
   await expect(page).toHaveURL(/#\/$/);

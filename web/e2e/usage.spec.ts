@@ -46,11 +46,14 @@ test("at 1400 pixels the header has room for everything from hour bars to connec
   await expect(header.getByRole("button", { name: /Rate limits/ })).toContainText(
     /5 h72%resets \d\d:\d\d.*Week88%resets \w{3}/,
   );
-  const [all, last, spark] = await Promise.all(
-    [header, header.locator("[data-connection]"), bars].map((part) => part.boundingBox()),
+  const limits = header.getByRole("button", { name: /Rate limits/ });
+  const connection = page.locator("[data-connection=live]");
+  const [spark, numbers, last] = await Promise.all(
+    [bars, limits, connection].map((part) => part.boundingBox()),
   );
   expect(spark!.width).toBeGreaterThanOrEqual(28);
-  expect(last!.x + last!.width).toBeLessThanOrEqual(all!.x + all!.width);
+  expect(numbers!.x + numbers!.width).toBeLessThanOrEqual(last!.x);
+  expect(last!.x + last!.width).toBeLessThanOrEqual(1400);
 });
 
 test("a press on the spend opens the usage by hour, day, project and model", async ({ fleet, page }) => {
