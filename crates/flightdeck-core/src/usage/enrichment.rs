@@ -83,6 +83,10 @@ pub struct Enrichment {
     pub(super) next_prompt: Option<String>,
     /// The newest prompt in the file, and digests of the ids of the newest ones.
     pub(super) newest_prompt: Option<String>,
+    /// The prompt before the newest one.
+    pub(super) prompt_before: Option<String>,
+    /// Whether Claude has written anything since the newest prompt.
+    pub(super) prompt_is_answered: bool,
     pub(super) newest_prompts: VecDeque<u64>,
     /// When a hook of the person last ended a turn.
     pub stopped_by_hook_at: Option<Timestamp>,
@@ -393,6 +397,7 @@ impl Enrichment {
         }
         match &line.kind {
             LineKind::Assistant { billed, text, cached_for } => {
+                self.prompt_is_answered = true;
                 if let Some(text) = text {
                     self.last_answer = Some(text::last_lines(text, CARD_ANSWER_CHARS_MAX));
                     self.last_answer_at = line.at.or(self.last_answer_at);

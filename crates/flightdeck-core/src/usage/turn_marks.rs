@@ -33,11 +33,16 @@ impl Enrichment {
             }
             self.newest_prompts.push_back(digest);
         }
-        self.newest_prompt = Some(text::one_line(id, ID_CHARS_MAX));
+        let id = text::one_line(id, ID_CHARS_MAX);
+        if self.newest_prompt.as_ref() != Some(&id) {
+            self.prompt_before = self.newest_prompt.replace(id);
+            self.prompt_is_answered = false;
+        }
     }
 
     /// After an Esc on a call, the client first takes out its queue and then writes the marker, with the id of the prompt from the
-    /// queue. That prompt itself follows later in the file.
+    /// queue. The line of that prompt usually follows the marker. If it is before the marker, Claude has not answered that prompt yet: the
+    /// client writes no marker for a turn without a line of Claude.
     pub(super) fn take_interrupt(&mut self, line: &TranscriptLine<'_>) {
         if self.interrupted_at > line.at {
             return;
@@ -49,6 +54,12 @@ impl Enrichment {
         };
         (self.interrupted_prompt, self.next_prompt) = match named {
             Some(next) if is_next(&next) => (self.newest_prompt.clone(), Some(next)),
+            Some(next) if !self.prompt_is_answered && self.newest_prompt.as_ref() == Some(&next) => {
+                match &self.prompt_before {
+                    Some(before) => (Some(before.clone()), Some(next)),
+                    None => (Some(next), None),
+                }
+            }
             named => (named, None),
         };
     }

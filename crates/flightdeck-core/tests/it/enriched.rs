@@ -305,7 +305,12 @@ fn an_interrupt_marker_names_the_prompt_that_was_interrupted() {
     let (first, other) = (prompt("1", "a"), prompt("2", "x"));
     assert_eq!(names(&[first.clone(), marker("4", "a")]), name("a", ""));
     assert_eq!(names(&[first.clone(), marker("4", "b")]), name("a", "b"));
-    assert_eq!(names(&[first.clone(), marker("4", "b"), prompt("5", "b"), marker("6", "b")]), name("b", ""));
+    let answer = json!({"type": "assistant", "timestamp": at_seconds("5").to_string(),
+        "message": {"role": "assistant", "content": [{"type": "text", "text": "Well"}]}});
+    let twice = [first.clone(), marker("4", "b"), prompt("5", "b"), answer, marker("6", "b")];
+    assert_eq!(names(&twice), name("b", ""));
+    // The line of the next prompt may be before the marker too. Without a line of Claude that turn cannot have been interrupted.
+    assert_eq!(names(&[first.clone(), prompt("3", "b"), marker("4", "b")]), name("a", "b"));
     assert_eq!(
         names(&[first, other, marker("4", "a")]),
         name("a", ""),
