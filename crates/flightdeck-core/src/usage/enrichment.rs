@@ -11,17 +11,16 @@ use crate::fnv::Fnv;
 use crate::ids::AgentId;
 use crate::limits::{
     AGENTS_PRICED_MAX, CACHE_LIVES_1H, CACHE_LIVES_5M, CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX,
-    ENDED_TASKS_MAX, FILES_COUNTED_MAX, FILES_TOUCHED_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX,
-    QUEUED_PROMPTS_MAX, TODOS_MAX,
+    ENDED_TASKS_MAX, FILES_COUNTED_MAX, FILES_TOUCHED_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX, TODOS_MAX,
 };
 use crate::log::todo::Todo;
 use crate::text;
 use crate::time::{Millis, Timestamp};
 use crate::usage::price::{Bill, PriceTable, Usage};
+use crate::usage::prompt_queue::QueuedPrompt;
 use crate::usage::session_files::SessionFiles;
 use crate::usage::taken_back::TakenBack;
 use crate::wire::billed_usage::{BilledUsage, MessageKey, Unreadable};
-use crate::wire::client_notices::is_client_notice;
 use crate::wire::tool_result::{Edited, Todos, ToolResult};
 use crate::wire::transcript::{CacheClass, LineKind, TranscriptLine};
 
@@ -71,7 +70,7 @@ pub struct Enrichment {
     pub last_answer: Option<String>,
     pub last_answer_at: Option<Timestamp>,
     pub todos: Vec<Todo>,
-    queue: VecDeque<QueuedPrompt>,
+    pub(super) queue: VecDeque<QueuedPrompt>,
     /// When the queue last changed.
     pub queue_at: Option<Timestamp>,
     pub taken_back: TakenBack,
@@ -174,15 +173,6 @@ pub struct AgentLines {
     pub prompt: Option<String>,
     pub first_at: Option<Timestamp>,
     pub last_at: Option<Timestamp>,
-}
-
-/// A prompt in the client's queue.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct QueuedPrompt {
-    /// Hash of its text.
-    mark: u64,
-    by_person: bool,
-    at: Option<Timestamp>,
 }
 
 /// One message as it is counted, for the store.
@@ -359,7 +349,7 @@ impl Enrichment {
     }
 
     /// Notes which background task has ended, according to a notice in the queue.
-    fn take_task_notice(&mut self, notice: &str) {
+    pub(super) fn take_task_notice(&mut self, notice: &str) {
         let between = |from: &str, to: &str| notice.split_once(from)?.1.split_once(to).map(|(text, _)| text);
         let ended = matches!(between("<status>", "</status>"), Some("completed" | "failed" | "killed"));
         if let Some(id) = between("<task-id>", "</task-id>").filter(|_| ended) {
@@ -445,38 +435,6 @@ impl Enrichment {
             }
             self.cwd_at = line.at.or(self.cwd_at);
         }
-    }
-
-    /// Follows the client's queue of prompts.
-    fn take_queue_line(&mut self, line: &TranscriptLine<'_>) {
-        self.queue_at = line.at.or(self.queue_at);
-        match &line.kind {
-            LineKind::Enqueued(text) => {
-                if text.trim_start().starts_with("<task-notification>") {
-                    self.take_task_notice(text);
-                }
-                if self.queue.len() < QUEUED_PROMPTS_MAX {
-                    let by_person = !text.trim_start().starts_with('<') && !is_client_notice(text);
-                    self.queue.push_back(QueuedPrompt { mark: text_hash(text), by_person, at: line.at });
-                }
-            }
-            LineKind::Dequeued => drop(self.queue.pop_front()),
-            LineKind::Unqueued { text: None, .. } => drop(self.queue.pop_front()),
-            LineKind::Unqueued { text: Some(text), .. } => drop(self.unqueue(text)),
-            LineKind::TakenBack(text) => {
-                let by_person = self.unqueue(text).is_some_and(|queued| queued.by_person);
-                if let Some(at) = line.at.filter(|_| by_person) {
-                    self.taken_back.add(text, at);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Removes a prompt from the queue. If it is not there, it was removed before, and no other prompt is removed.
-    fn unqueue(&mut self, text: &str) -> Option<QueuedPrompt> {
-        let place = self.queue.iter().position(|queued| queued.mark == text_hash(text))?;
-        self.queue.remove(place)
     }
 
     /// Takes a line of a subagent's file. The first prompt in the file is the task of the subagent; later prompts are messages to it.
@@ -569,7 +527,7 @@ impl Enrichment {
 }
 
 /// The hash by which a queued prompt or a path is recognised.
-fn text_hash(text: &str) -> u64 {
+pub(super) fn text_hash(text: &str) -> u64 {
     MessageKey::new(text.as_bytes(), b"").0 as u64
 }
 

@@ -4,6 +4,7 @@ pub mod amounts;
 pub mod enrichment;
 pub mod numbers;
 pub mod price;
+mod prompt_queue;
 pub mod session_files;
 pub mod status_line;
 pub mod taken_back;
