@@ -17,7 +17,6 @@ use crate::log::todo::Todo;
 use crate::text;
 use crate::time::{Millis, Timestamp};
 use crate::usage::price::{Bill, PriceTable, Usage};
-use crate::usage::prompt_queue::QueuedPrompt;
 use crate::usage::session_files::SessionFiles;
 use crate::usage::taken_back::TakenBack;
 use crate::wire::billed_usage::{BilledUsage, MessageKey, Unreadable};
@@ -173,6 +172,15 @@ pub struct AgentLines {
     pub prompt: Option<String>,
     pub first_at: Option<Timestamp>,
     pub last_at: Option<Timestamp>,
+}
+
+/// A prompt in the client's queue.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct QueuedPrompt {
+    /// Hash of its text.
+    pub(super) mark: u64,
+    pub(super) by_person: bool,
+    pub(super) at: Option<Timestamp>,
 }
 
 /// One message as it is counted, for the store.

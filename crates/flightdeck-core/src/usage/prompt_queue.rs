@@ -1,21 +1,9 @@
 //! The client's queue of prompts, as the lines of a transcript report it.
 
-use serde::{Deserialize, Serialize};
-
-use super::enrichment::{Enrichment, text_hash};
+use super::enrichment::{Enrichment, QueuedPrompt, text_hash};
 use crate::limits::QUEUED_PROMPTS_MAX;
-use crate::time::Timestamp;
 use crate::wire::client_notices::is_client_notice;
 use crate::wire::transcript::{LineKind, TranscriptLine};
-
-/// A prompt in the client's queue.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct QueuedPrompt {
-    /// Hash of its text.
-    pub(super) mark: u64,
-    pub(super) by_person: bool,
-    pub(super) at: Option<Timestamp>,
-}
 
 impl Enrichment {
     /// Follows the client's queue of prompts.
